@@ -36,24 +36,20 @@ def text_of(place: str) -> str:
 
 @dataclass(frozen=True)
 class Place:
-    """A place that an addition must have: in words, and a function that tells if a name has it."""
+    """A place that an addition must have: in words, `{}` being the name, and a function that tells
+    if a name has it."""
 
     words: str
     holds: Callable[[str], bool]
 
 
-def _in(place: str, pattern: str) -> Place:
-    """A place where `pattern` must match, `{}` being the name."""
+def _in(place: str, pattern: str, words: str) -> Place:
+    """A file or folder where `pattern` must match, `{}` being the name."""
 
     def holds(name: str) -> bool:
         return re.search(pattern.replace("{}", re.escape(name)), text_of(place)) is not None
 
-    return Place(f"{pattern.replace(chr(92), '')} in {place}", holds)
-
-
-def _has_file(pattern: str) -> Place:
-    """A file that must exist, `{}` being the name."""
-    return Place(pattern, lambda name: any(ROOT.glob(pattern.replace("{}", name))))
+    return Place(f"{words} in {place}", holds)
 
 
 @dataclass(frozen=True)
@@ -65,8 +61,8 @@ class Recipe:
     places: tuple[Place, ...]
 
     def missing(self, name: str) -> list[str]:
-        """The places that `name` lacks, in words."""
-        return [it.words for it in self.places if not it.holds(name)]
+        """The places that `name` lacks, in words that have the name."""
+        return [it.words.replace("{}", name) for it in self.places if not it.holds(name)]
 
 
 def _classes(module: object, parent: type) -> Iterator[str]:
@@ -83,36 +79,56 @@ METHODS: Mapping[str, str] = {
 }  # fmt: skip
 """Methods of operations whose row has another name, by row."""
 
+
+def _view_file(name: str) -> str:
+    """The file of a view's class, as `views.js` imports it; "" for an unknown view."""
+    text = text_of("svodviz/js/views/views.js")
+    row = re.search(rf"\n  {name}: (\w+),", text)
+    found = row and re.search(rf'import {{[^}}]*\b{row[1]}\b[^}}]*}} from "\./(.*)"', text)
+    return f"svodviz/js/views/{found[1]}" if found else ""
+
+
+def _has_example(name: str) -> bool:
+    """True if a pass, `stage/name`, has a row in a table of examples."""
+    stage, _, own = name.partition("/")
+    return f'("{stage}", "{own}"):' in text_of("tests/pipeline/test_examples.py") or (
+        stage == "loops" and f'"{own}": Example(' in text_of("tests/loops/examples.py")
+    )
+
+
 RECIPES = (
     Recipe("operation", lambda: OPS, (
-        Place("a method of Tensor", lambda name: hasattr(Tensor, METHODS.get(name, name))),
+        Place("a method {} of Tensor, or its other name in METHODS of tests/recipes.py",
+              lambda name: hasattr(Tensor, METHODS.get(name, name))),
     )),
     Recipe("pass", lambda: (f"{row.stage}/{row.name}" for row in PASSES.rows), (
-        Place("a test: tests/STAGE/**/test_NAME.py", lambda name: any(
+        Place("a file test_<name>.py in the stage's folder of tests", lambda name: any(
             (ROOT / "tests" / name.partition("/")[0]).rglob(f"test_{name.partition('/')[2]}.py"))),
-        Place("its docstring's example in tests/pipeline/test_examples.py, or in "
-              "tests/loops/examples.py", lambda name: any(
-            name.partition("/")[2] in text_of(f"tests/{place}.py")
-            for place in ("pipeline/test_examples", "loops/examples"))),
+        Place("its docstring's example, a row of EXAMPLES in tests/pipeline/test_examples.py, or "
+              "for a loop choice in tests/loops/examples.py", _has_example),
     )),
     Recipe("finding", lambda: (rule.name for rule in RULES), (
-        _in("tests/findings/test_rules.py", r'"{}"'),
-        _in("docs/explorer.md", r"\n\| `{}` \|"),
+        _in("tests/findings/test_rules.py", r'"{}"', 'a case "{}"'),
+        _in("docs/explorer.md", r"\n\| `{}` \|", "a row `{}` of the table"),
     )),
     Recipe("view", lambda: (row.id for row in VIEWS), (
-        _in("svodviz/js/views/views.js", r"\n  {}: \w+View,"),
-        _in("docs/explorer.md", r"\n\| `{}` \|"),
-        _in("tests/svodviz", r"(view|stage)\W+{}\b"),
+        _in("svodviz/js/views/views.js", r"\n  {}: \w+View,", "its class, {}: …View,"),
+        _in("docs/explorer.md", r"\n\| `{}` \|", "a row `{}` of the table"),
+        _in("tests/svodviz", r"(view|stage)\W+{}\b", 'a browser test that opens view="{}",'),
+        Place("a row of docs/features.md that names the file of its class", lambda name:
+              f"`{_view_file(name)}`" in text_of("docs/features.md")),
     )),
     Recipe("layer", lambda: _classes(compiler.nn, compiler.nn.Module), (
-        _in("tests/nn", r"\b{}\("),
-        _in("docs/training.md", r"`{}`"),
+        _in("tests/nn", r"\b{}\(", "a test of {}(…)"),
+        _in("docs/training.md", r"`{}`", "its name `{}`"),
     )),
     Recipe("optimizer", lambda: _classes(compiler.optim, Optimizer), (
-        _in("tests/optim", r"\b{}\("),
-        _in("docs/training.md", r"`{}`"),
+        _in("tests/optim", r"\b{}\(", "a test of {}(…)"),
+        _in("docs/training.md", r"`{}`", "its name `{}`"),
     )),
-    Recipe("question of a quiz", lambda: KINDS, (_in("tests/svodviz/quizzes", r'"{}"'),)),
+    Recipe("question of a quiz", lambda: KINDS, (
+        _in("tests/svodviz/quizzes", r'"{}"', 'a test of "{}"'),
+    )),
 )  # fmt: skip
 """All recipes; importers' operators have their own test in `tests/imported`."""
 

@@ -315,7 +315,7 @@ def test_no_machine_paths() -> None:
     hold(found, "Nothing committed names a path of the machine it was made on.")
 
 
-# --- the rules bite ---------------------------------------------------------------------------
+# --- each rule can fail ------------------------------------------------------------------------
 
 WRONG_FILES = (
     (no_relative_imports, "compiler/graph/nodes.py", "from .views import View"),
@@ -343,7 +343,7 @@ RIGHT_FILES = (
 
 
 @pytest.mark.parametrize(("rule", "path", "text"), (*WRONG_FILES, *RIGHT_FILES))
-def test_rule_bites(rule: Rule, path: str, text: str) -> None:
+def test_each_rule_can_fail(rule: Rule, path: str, text: str) -> None:
     places = list(rule(SourceFile(PurePosixPath(path), text)))
     assert len(places) == ((rule, path, text) in WRONG_FILES)
     assert all(re.match(rf"{re.escape(path)}:\d+: \w", place) for place in places)

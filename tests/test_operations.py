@@ -33,15 +33,15 @@ CASES = [
 
 
 def _operands(op: Op, dtype: DType) -> list[Array]:
-    """Telling values, then values of the row's domain: every pair of telling values meets."""
+    """Edge cases, each combined with each, then random values of the row's domain."""
     rng = np.random.default_rng(len(op.name))
-    telling = samples(dtype)
+    edges = samples(dtype)
     low, high = op.domain
     with np.errstate(all="ignore"):
         ordinary = rng.uniform(low, high, 40).astype(dtype.numpy)
     if op.arity == 1:
-        return [np.concatenate([telling, ordinary])]
-    left, right = (a.reshape(-1) for a in np.meshgrid(telling, telling))
+        return [np.concatenate([edges, ordinary])]
+    left, right = (a.reshape(-1) for a in np.meshgrid(edges, edges))
     pair = [np.concatenate([left, ordinary]), np.concatenate([right, ordinary[::-1]])]
     if op.arity == 2:
         return pair

@@ -1,9 +1,9 @@
-"""The order of the house: who may import whom, folder by folder and file by file.
+"""Layering: the imports that each folder and file may have.
 
-The `__init__` of each folder of `compiler` and `svodviz` lists what is in it, one line each, in an
-order. For an import of B in A take the folder in which both are: there the entry that B is in has
-to stand before the entry that A is in. So there is no circle, neither of folders nor of files, and
-imports under `TYPE_CHECKING` or inside a function count too.
+The `__init__` of each folder of `compiler` and `svodviz` lists its entries in order, one line each.
+If A imports B, then in the innermost folder that contains both, the entry with B stands before the
+entry with A. So neither folders nor files form a cycle. Imports under `TYPE_CHECKING` and inside
+functions count too.
 """
 
 import ast
@@ -16,7 +16,7 @@ import pytest
 from tests.test_architecture import PYTHON_FILES, SourceFile, hold, imported_modules
 
 PACKAGES = ("compiler", "svodviz")
-"""In order: the compiler knows nothing of the explorer, and neither of what surrounds them."""
+"""In order: the compiler does not import the explorer, and neither imports `SURROUNDINGS`."""
 SURROUNDINGS = ("examples", "benchmarks", "tools", "tests")
 ENTRY = re.compile(r"^    (\w+)(\.py|/)  +\S")
 
@@ -102,7 +102,7 @@ def test_every_folder_lists_what_is_in_it() -> None:
     hold(wrong_listings(PYTHON_FILES), "The `__init__` of a folder lists what is in it.")
 
 
-# --- the rules bite ---------------------------------------------------------------------------
+# --- each rule can fail ------------------------------------------------------------------------
 
 
 def lists(*names: str, code: str = "") -> str:
@@ -111,7 +111,7 @@ def lists(*names: str, code: str = "") -> str:
     return f'"""A folder.\n\n{entries}"""\n{code}'
 
 
-HOUSE = {
+PROJECT = {
     "compiler/__init__.py": lists("core/", "loops/", "top.py", code="import compiler.top"),
     "compiler/core/__init__.py": lists("node.py", "trace.py"),
     "compiler/core/node.py": "",
@@ -144,17 +144,17 @@ WRONG = (
 
 
 def everything_wrong(changes: Mapping[str, str]) -> list[str]:
-    """The faults of the house after `changes`, which give files by path."""
-    texts = HOUSE | dict(changes)
+    """The faults of the project after `changes`, which give files by path."""
+    texts = PROJECT | dict(changes)
     files = tuple(SourceFile(PurePosixPath(path), text) for path, text in texts.items())
     imports = (it for file in files for it in wrong_imports(file, orders(files)))
     return [*imports, *wrong_listings(files)]
 
 
-def test_a_right_house_is_right() -> None:
+def test_a_right_project_has_no_fault() -> None:
     assert everything_wrong({}) == []
 
 
 @pytest.mark.parametrize(("path", "text", "words"), WRONG)
-def test_the_order_bites(path: str, text: str, words: str) -> None:
+def test_each_fault_is_named(path: str, text: str, words: str) -> None:
     assert any(words in it for it in everything_wrong({path: text}))

@@ -189,8 +189,8 @@ class GraphBuilder:
     def index(self, x: Operand, *positions: Operand, validity: Operand | None = None) -> TensorNode:
         """x at int64 positions, one tensor per axis; where `validity` is false, 0 without a read.
         """
-        given = positions if validity is None else (*positions, validity)
-        return _build(nodes.Index, (x, *given))
+        operands = positions if validity is None else (*positions, validity)
+        return _build(nodes.Index, (x, *operands))
 
     def gather(self, x: Operand, indices: Operand, axis: int = 0) -> TensorNode:
         """x at `indices` along one axis; 0 where an index is out of bounds."""
@@ -246,9 +246,9 @@ class GraphBuilder:
 
         `Tensor.kernel` does the same with tensors.
         """
-        given = tuple(map(_node, inputs))
-        parameters = [nodes.Param((), i + 1, x.shape, x.dtype) for i, x in enumerate(given)]
-        return _build(Kernel, given, plain(_node(function(*parameters))), name)
+        operands = tuple(map(_node, inputs))
+        parameters = [nodes.Param((), i + 1, x.shape, x.dtype) for i, x in enumerate(operands)]
+        return _build(Kernel, operands, plain(_node(function(*parameters))), name)
 
     def store(self, parameter: Operand, value: Operand) -> TensorNode:
         """Writes a value to a Param."""

@@ -107,13 +107,13 @@ class _Exchange:
 
     def send(self, node: TensorNode, device: str) -> TensorNode:
         """`node` on `device`: a copy unless it is there already."""
-        made = self.moves.copy(node, device, self.why)
-        copy = made
+        copied = self.moves.copy(node, device, self.why)
+        copy = copied
         while isinstance(copy, REAPPLIED):
             copy = copy.sources[0]
-        if made is not node and isinstance(copy, Copy):
+        if copied is not node and isinstance(copy, Copy):
             self.sent[copy] = copy.sources[0].devices[0], device
-        return made
+        return copied
 
     def received(self, joint: Joint, line: Origin | None) -> Results:
         """received(joint(x…), d) = all of x… as transfers and sums bring them to d"""
@@ -148,18 +148,18 @@ def exchange(
     root: TensorNode, moves: Moves, provenance: Provenance[Any], matches: list[Match] | None
 ) -> TensorNode:
     """`root` with each Received computed from copies, which are recorded in `moves`."""
-    numbers, known = provenance.numbers, dict[int, _Exchange]()
+    numbers, exchanges = provenance.numbers, dict[int, _Exchange]()
     for node in toposort([root]):
         if isinstance(node, Received):
             (joint,) = node.sources
             why = moves.reasons.get(joint, "")
-            known.setdefault(numbers[joint], _Exchange(moves, why)).readers.append(node.device)
+            exchanges.setdefault(numbers[joint], _Exchange(moves, why)).readers.append(node.device)
 
     def run(node: Received) -> TensorNode:
         (joint,) = node.sources
         assert isinstance(joint, Joint)
         lines = (each for each in provenance.of(node) if isinstance(each, Origin))
-        return known[numbers[joint]].received(joint, min(lines, default=None))[node.device]
+        return exchanges[numbers[joint]].received(joint, min(lines, default=None))[node.device]
 
     rule = make_rule(run, (Received,), _Exchange.received)
     return rewrite(root, RuleSet([rule]), provenance, matches)
@@ -168,8 +168,8 @@ def exchange(
 def bound(joint: Joint, readers: Sequence[str]) -> int:
     """The fewest bytes that any algorithm moves to give `readers` the whole value."""
     if joint.op:
-        own = any(device in joint.devices for device in readers)
-        return joint.nbytes * (len(joint.sources) - 1 + len(readers) - own)
+        is_reader = any(device in joint.devices for device in readers)
+        return joint.nbytes * (len(joint.sources) - 1 + len(readers) - is_reader)
     sizes = dict(zip(joint.devices, map(stored_bytes, joint.sources), strict=True))
     return sum(sum(sizes.values()) - sizes.get(device, 0) for device in readers)
 
@@ -191,56 +191,56 @@ def algorithm_of(joint: Joint, readers: Sequence[str]) -> Algorithm:
 # --- each with all ----------------------------------------------------------------------------
 
 
-def _tree(found: _Exchange, joint: Joint) -> Results:
+def _tree(moves: _Exchange, joint: Joint) -> Results:
     """Combine pairs, then pairs of pairs; broadcast the result along the same tree."""
-    own = dict(zip(joint.devices, joint.sources, strict=True))
-    root = next((device for device in found.readers if device in own), joint.devices[0])
-    devices = [root, *(device for device in own if device != root)]
-    values = [own[device] for device in devices]
+    value_on = dict(zip(joint.devices, joint.sources, strict=True))
+    root = next((device for device in moves.readers if device in value_on), joint.devices[0])
+    devices = [root, *(device for device in value_on if device != root)]
+    values = [value_on[device] for device in devices]
     step = 1
     while step < len(values):
         for place in range(0, len(values) - step, 2 * step):
-            other = found.send(values[place + step], devices[place])
+            other = moves.send(values[place + step], devices[place])
             values[place] = _combined(joint, values[place], other)
         step *= 2
-    devices = [root, *(device for device in found.readers if device != root)]
-    return _broadcast(found, values[0], devices)
+    devices = [root, *(device for device in moves.readers if device != root)]
+    return _broadcast(moves, values[0], devices)
 
 
-def _broadcast(found: _Exchange, value: TensorNode, devices: Sequence[str]) -> Results:
+def _broadcast(moves: _Exchange, value: TensorNode, devices: Sequence[str]) -> Results:
     """Broadcast the value of the first device: each device that has it sends it on."""
-    made = {0: value}
+    value_on = {0: value}
     step = 1 << (len(devices) - 1).bit_length()
     while step := step // 2:
         for place in range(0, len(devices) - step, 2 * step):
-            made[place + step] = found.send(made[place], devices[place + step])
-    return {device: made[place] for place, device in enumerate(devices)}
+            value_on[place + step] = moves.send(value_on[place], devices[place + step])
+    return {device: value_on[place] for place, device in enumerate(devices)}
 
 
-def _ring(found: _Exchange, joint: Joint) -> Results:
+def _ring(moves: _Exchange, joint: Joint) -> Results:
     """Reduce-scatter around a ring, then all-gather around it."""
     devices, count = joint.devices, len(joint.devices)
     flat, bounds = _flat(joint), _bounds(joint)
     owned: list[TensorNode] = []
-    for part, own in enumerate(bounds):
-        made = shrunk(flat[(part + 1) % count], own)
+    for part, region in enumerate(bounds):
+        value = shrunk(flat[(part + 1) % count], region)
         for step in range(2, count + 1):
             place = (part + step) % count
-            made = _combined(joint, found.send(made, devices[place]), shrunk(flat[place], own))
-        owned.append(held(made))
-    return _whole(joint, _around(found, devices, owned))
+            value = _combined(joint, moves.send(value, devices[place]), shrunk(flat[place], region))
+        owned.append(held(value))
+    return _whole(joint, _around(moves, devices, owned))
 
 
-def _halving(found: _Exchange, joint: Joint) -> Results:
+def _halving(moves: _Exchange, joint: Joint) -> Results:
     """Reduce-scatter by recursive halving, then all-gather by recursive doubling."""
     lengths = even_lengths(joint.size, len(joint.devices))
-    owned = _halved(found, joint, joint.devices, _flat(joint), lengths)
-    parts = _doubled(found, joint.devices, [held(part) for part in owned], 0)
+    owned = _halved(moves, joint, joint.devices, _flat(joint), lengths)
+    parts = _doubled(moves, joint.devices, [held(part) for part in owned], 0)
     return _whole(joint, [[part] for part in parts])
 
 
 def _halved(
-    found: _Exchange, joint: Joint, devices: Devices, values: list[TensorNode], lengths: Shape
+    moves: _Exchange, joint: Joint, devices: Devices, values: list[TensorNode], lengths: Shape
 ) -> list[TensorNode]:
     """For each device its part of the sum of `values`; the parts have lengths `lengths`."""
     if len(devices) == 1:
@@ -250,14 +250,14 @@ def _halved(
     begins, ends = ([shrunk(v, ((a, b),)) for v in values] for a, b in ((0, cut), (cut, end)))
     left, right = begins[:half], ends[half:]
     for place, value in enumerate(begins[half:]):
-        left[place] = _combined(joint, left[place], found.send(value, devices[place]))
+        left[place] = _combined(joint, left[place], moves.send(value, devices[place]))
     for place, value in enumerate(ends[:half]):
         other = min(place, len(right) - 1)  # the last of an odd number has no partner
-        sent = found.send(value, devices[half + other])
+        sent = moves.send(value, devices[half + other])
         right[other] = _combined(joint, right[other], sent)
     return [
-        *_halved(found, joint, devices[:half], left, lengths[:half]),
-        *_halved(found, joint, devices[half:], right, lengths[half:]),
+        *_halved(moves, joint, devices[:half], left, lengths[:half]),
+        *_halved(moves, joint, devices[half:], right, lengths[half:]),
     ]
 
 
@@ -286,49 +286,49 @@ def _whole(joint: Joint, parts: Sequence[Sequence[TensorNode]]) -> Results:
 # --- each to all ------------------------------------------------------------------------------
 
 
-def _ring_of_shards(found: _Exchange, joint: Joint) -> Results:
+def _ring_of_shards(moves: _Exchange, joint: Joint) -> Results:
     """All-gather around a ring: each shard goes around once."""
     shards = [held(node) for node in joint.sources]
-    rows = zip(joint.devices, _around(found, joint.devices, shards), strict=True)
+    rows = zip(joint.devices, _around(moves, joint.devices, shards), strict=True)
     return {d: held(joined([node for node in row if node.size], joint.axis)) for d, row in rows}
 
 
 def _around(
-    found: _Exchange, devices: Devices, parts: Sequence[TensorNode]
+    moves: _Exchange, devices: Devices, parts: Sequence[TensorNode]
 ) -> list[list[TensorNode]]:
     """For each device all parts, one per device at first; each receives from its predecessor."""
     count = len(devices)
     rows = [list(parts) for _ in devices]
-    for part, made in enumerate(parts):
-        for step in range(1, count if made.size else 1):
+    for part, shard in enumerate(parts):
+        for step in range(1, count if shard.size else 1):
             place = (part + step) % count
-            made = rows[place][part] = found.send(made, devices[place])
+            shard = rows[place][part] = moves.send(shard, devices[place])
     return rows
 
 
-def _doubling(found: _Exchange, joint: Joint) -> Results:
+def _doubling(moves: _Exchange, joint: Joint) -> Results:
     """All-gather by recursive doubling: pairs exchange shards, then pairs of pairs, …"""
     shards = [held(node) for node in joint.sources]
-    rows = _doubled(found, joint.devices, shards, joint.axis)
+    rows = _doubled(moves, joint.devices, shards, joint.axis)
     return dict(zip(joint.devices, rows, strict=True))
 
 
 def _doubled(
-    found: _Exchange, devices: Devices, shards: list[TensorNode], axis: int
+    moves: _Exchange, devices: Devices, shards: list[TensorNode], axis: int
 ) -> list[TensorNode]:
     """For each device the shards of all devices, concatenated."""
     if len(devices) == 1:
         return shards
     half = (len(devices) + 1) // 2
-    left = _doubled(found, devices[:half], shards[:half], axis)
-    right = _doubled(found, devices[half:], shards[half:], axis)
-    made = []
-    for place, own in enumerate(left):
+    left = _doubled(moves, devices[:half], shards[:half], axis)
+    right = _doubled(moves, devices[half:], shards[half:], axis)
+    exchanged = []
+    for place, shard in enumerate(left):
         other = right[min(place, len(right) - 1)]  # the last of an odd number has no partner
-        made.append(_behind(own, found.send(other, devices[place]), axis))
-    for place, own in enumerate(right):
-        made.append(_behind(found.send(left[place], devices[half + place]), own, axis))
-    return made
+        exchanged.append(_behind(shard, moves.send(other, devices[place]), axis))
+    for place, shard in enumerate(right):
+        exchanged.append(_behind(moves.send(left[place], devices[half + place]), shard, axis))
+    return exchanged
 
 
 def _behind(left: TensorNode, right: TensorNode, axis: int) -> TensorNode:
@@ -337,12 +337,12 @@ def _behind(left: TensorNode, right: TensorNode, axis: int) -> TensorNode:
     return held(joined(parts, axis))
 
 
-def _direct(found: _Exchange, joint: Joint) -> Results:
+def _direct(moves: _Exchange, joint: Joint) -> Results:
     """Send each shard to each reader."""
     shards = [node for node in joint.sources if node.size]
     return {
-        device: joined([found.send(node, device) for node in shards], joint.axis)
-        for device in found.readers
+        device: joined([moves.send(node, device) for node in shards], joint.axis)
+        for device in moves.readers
     }
 
 

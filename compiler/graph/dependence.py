@@ -95,14 +95,14 @@ def gathered(node: nodes.Index, dependence: Dependence) -> Dependence:
 
 def is_data(dependence: Dependence) -> bool:
     """True if an index depends on loaded data (an indirect access) anywhere in its formula."""
-    found: set[AxisIndex] = set()
+    indices: set[AxisIndex] = set()
     stack = list(dependence)
     while stack:
         index = stack.pop()
         if index.how == "gather":
             return True
-        if index not in found:
-            found.add(index)
+        if index not in indices:
+            indices.add(index)
             stack.extend(index.sources)
     return False
 

@@ -42,25 +42,25 @@ def first_device(devices: Devices) -> str:
 
 def common_devices(node: Any) -> Devices:
     """The devices that all sources of a node share; else `DeviceError` with two that differ."""
-    found: Devices = ()
+    common: Devices = ()
     for source in node.sources:
         devices: Devices = source.devices
-        if devices is found or not devices:
+        if devices is common or not devices:
             continue
-        if found and devices != found:
-            _refuse(node, found, devices)
-        found = devices
-    return found
+        if common and devices != common:
+            _refuse(node, common, devices)
+        common = devices
+    return common
 
 
-def _refuse(node: Any, found: Devices, other: Devices) -> None:
+def _refuse(node: Any, first: Devices, other: Devices) -> None:
     """Raise the error that names both devices, with a hint how to move the operands together."""
-    sharded = next((d for d in (found, other) if len(d) > 1), None)
+    sharded = next((d for d in (first, other) if len(d) > 1), None)
     name = getattr(node, "op", type(node).__name__.lower())
-    hint = f'move one operand: .to("{found[0]}") or .to("{other[0]}")'
+    hint = f'move one operand: .to("{first[0]}") or .to("{other[0]}")'
     if sharded:
         hint = f"shard the other operand too: .shard({sharded}); or gather this one: .to(…)"
     raise DeviceError(
-        name, "the operands are on different devices", got=f"{written(found)} and {written(other)}",
+        name, "the operands are on different devices", got=f"{written(first)} and {written(other)}",
         expected="one device, or the same devices in the same order", hint=hint,
     )  # fmt: skip

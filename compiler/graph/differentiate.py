@@ -72,22 +72,22 @@ def _differentiated(
                 swept[new] = sweep.run()
                 instead |= sweep.instead
             if isinstance(new, Gradient):
-                found = swept[new.sources[0]][new.index]
-                provenance.replaced(found, new)
-                record(matches, new, found, "gradient", "gradient(backward(x: g), x) = g", Sweep)
-                new = found
+                value = swept[new.sources[0]][new.index]
+                provenance.replaced(value, new)
+                record(matches, new, value, "gradient", "gradient(backward(x: g), x) = g", Sweep)
+                new = value
             done[node] = new
     finally:
         state.origin = outer
-    made = [done[root] for root in roots]
-    return list(substitute(Sink(tuple(made)), instead).sources) if instead else made
+    results = [done[root] for root in roots]
+    return list(substitute(Sink(tuple(results)), instead).sources) if instead else results
 
 
 def _with_own(loop: Repeat) -> Repeat:
     """A loop with the gradients in its body replaced by operations."""
-    made = differentiated(loop.body.sources)
-    if all(new is old for new, old in zip(made, loop.body.sources, strict=True)):
+    new_body = differentiated(loop.body.sources)
+    if all(new is old for new, old in zip(new_body, loop.body.sources, strict=True)):
         return loop
     with no_origin():
-        body = Sink(tuple(made))
+        body = Sink(tuple(new_body))
     return Repeat(loop.sources, body, loop.counter, loop.count, loop.index)

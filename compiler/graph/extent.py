@@ -36,8 +36,8 @@ class Extent:
     @property
     def variables(self) -> "tuple[Extent, ...]":
         """The variables that it depends on."""
-        found = (variable for product, _ in self.terms for variable in product)
-        return tuple(dict.fromkeys(found)) if self.terms else (self,)
+        variables = (variable for product, _ in self.terms for variable in product)
+        return tuple(dict.fromkeys(variables)) if self.terms else (self,)
 
     def value(self, values: Mapping[str, int]) -> int:
         """The number of elements for these values of the variables, by name."""
@@ -59,28 +59,28 @@ Sum: TypeAlias = dict[Product, int]
 
 def total(numbers: Iterable[Number]) -> Number:
     """The sum of numbers of elements."""
-    made: Sum = {}
+    terms: Sum = {}
     for number in numbers:
-        _add(made, _sum_of(number))
-    return _extent_of(made)
+        _add(terms, _sum_of(number))
+    return _extent_of(terms)
 
 
 def less(number: Number, other: Number) -> Number:
     """`number - other`."""
-    made = _sum_of(number)
-    _add(made, {product: -factor for product, factor in _sum_of(other).items()})
-    return _extent_of(made)
+    terms = _sum_of(number)
+    _add(terms, {product: -factor for product, factor in _sum_of(other).items()})
+    return _extent_of(terms)
 
 
 def product(numbers: Iterable[Number]) -> Number:
     """The product of numbers of elements."""
-    given = tuple(numbers)
-    if not any(isinstance(number, Extent) for number in given):
-        return math.prod(number for number in given if isinstance(number, int))
-    made: Sum = {(): 1}
-    for number in given:
-        made = _multiplied(made, _sum_of(number))
-    return _extent_of(made)
+    factors = tuple(numbers)
+    if not any(isinstance(number, Extent) for number in factors):
+        return math.prod(number for number in factors if isinstance(number, int))
+    terms: Sum = {(): 1}
+    for number in factors:
+        terms = _multiplied(terms, _sum_of(number))
+    return _extent_of(terms)
 
 
 def quotient(number: Number, divisor: Number) -> Number | None:
@@ -94,13 +94,13 @@ def quotient(number: Number, divisor: Number) -> Number | None:
     if len(below) != 1 or lowest(divisor) < 1:
         return None
     ((gone, factor),) = below.items()
-    made: Sum = {}
-    for variables, own in _sum_of(number).items():
+    terms: Sum = {}
+    for variables, times in _sum_of(number).items():
         rest = _without(variables, gone)
-        if rest is None or own % factor:
+        if rest is None or times % factor:
             return None
-        made[rest] = own // factor
-    return _extent_of(made)
+        terms[rest] = times // factor
+    return _extent_of(terms)
 
 
 def lowest(number: Number) -> int:
@@ -119,18 +119,18 @@ def _sum_of(number: Number) -> Sum:
     return dict(number.terms) if number.terms else {(number,): 1}
 
 
-def _add(made: Sum, more: Sum) -> None:
+def _add(terms: Sum, more: Sum) -> None:
     for variables, factor in more.items():
-        made[variables] = made.get(variables, 0) + factor
+        terms[variables] = terms.get(variables, 0) + factor
 
 
 def _multiplied(first: Sum, second: Sum) -> Sum:
-    made: Sum = {}
+    terms: Sum = {}
     for variables, factor in first.items():
         for others, by in second.items():
             together = tuple(sorted((*variables, *others), key=lambda each: each.name))
-            made[together] = made.get(together, 0) + factor * by
-    return made
+            terms[together] = terms.get(together, 0) + factor * by
+    return terms
 
 
 def _without(variables: Product, gone: Product) -> Product | None:
@@ -143,10 +143,10 @@ def _without(variables: Product, gone: Product) -> Product | None:
     return tuple(rest)
 
 
-def _extent_of(made: Sum) -> Number:
+def _extent_of(sum_of: Sum) -> Number:
     """The canonical form of a sum: an int, a variable, or a new extent."""
     terms = tuple(sorted(
-        ((variables, factor) for variables, factor in made.items() if factor), key=_order
+        ((variables, factor) for variables, factor in sum_of.items() if factor), key=_order
     ))  # fmt: skip
     if not any(variables for variables, _ in terms):
         return terms[0][1] if terms else 0

@@ -54,9 +54,9 @@ def tidy(extents: Sequence[Extent | None]) -> Extents:
 
 def refused(node: Any) -> Extents:
     """The rule of a kind that does not support symbolic axes: raises the error about it."""
-    found = next(s for s in node.sources if s.extents)
-    axis = next(a for a, extent in enumerate(found.extents) if extent)
-    refuse(node, axis, found.extents[axis], "is not defined for such an axis")
+    variable_source = next(s for s in node.sources if s.extents)
+    axis = next(a for a, extent in enumerate(variable_source.extents) if extent)
+    refuse(node, axis, variable_source.extents[axis], "is not defined for such an axis")
 
 
 def refuse(node: Any, axis: int, extent: Any, what: str, hint: str = "") -> NoReturn:
@@ -116,12 +116,12 @@ def none(node: Any) -> Extents:
 def prefixed(node: Any) -> Extents:
     """The rule of a Prefix: its axis has the symbolic length; the others are unchanged."""
     source, extent = node.sources[0], node.extent
-    made = list(source.extents or (None,) * len(source.shape))
-    held = made[node.axis]
+    extents = list(source.extents or (None,) * len(source.shape))
+    held = extents[node.axis]
     if held is not None and lowest(less(held, extent)) < 0:
         refuse(node, node.axis, held, f"would make it {extent.described}")
-    made[node.axis] = extent
-    return tuple(made)
+    extents[node.axis] = extent
+    return tuple(extents)
 
 
 def permuted(node: Any) -> Extents:
@@ -190,7 +190,7 @@ def matching_groups(
     new: tuple[Number, ...], old: tuple[Number, ...]
 ) -> tuple[tuple[list[int], list[int]], ...]:
     """The shortest runs of axes of both shapes with equal products, left to right."""
-    made: list[tuple[list[int], list[int]]] = []
+    groups: list[tuple[list[int], list[int]]] = []
     i = j = 0
     while i < len(new) or j < len(old):
         left, right = [i] if i < len(new) else [], [j] if j < len(old) else []
@@ -203,8 +203,8 @@ def matching_groups(
             else:
                 right.append(j)
                 b, j = product((b, old[j])), j + 1
-        made.append((left, right))
-    return tuple(made)
+        groups.append((left, right))
+    return tuple(groups)
 
 
 def padded(node: Any) -> Extents:
@@ -232,8 +232,8 @@ def shrunk(node: Any) -> Extents:
             result.append(_axis(less(extent, part[0])))
             continue
         if extent is not None and not is_whole and (part[1] > extent.low or is_open):
-            known = f"only the first {extent.low} elements always exist"
-            hint = f"{known}; positions from the end are not known"
+            guaranteed = f"only the first {extent.low} elements always exist"
+            hint = f"{guaranteed}; positions from the end are not known"
             refuse(node, axis, extent, f"would take {part[0]}:{part[1]}", hint)
         result.append(extent if is_whole else None)
     return tidy(result)

@@ -53,12 +53,12 @@ def forward_stores(
     for node in _assigned_at_once(order, written):
         sources = [done[s] if written.get(s) in (None, node) else done[written[s]]
                    for s in node.sources]  # fmt: skip
-        made = done[node] = node.with_sources(tuple(sources))
-        if made is node:
+        rebuilt = done[node] = node.with_sources(tuple(sources))
+        if rebuilt is node:
             continue
-        provenance.rebuilt(made, node)
+        provenance.rebuilt(rebuilt, node)
         if matches is not None and any(s in written for s in node.sources):
-            matches.append(Match("forward_stores", ALGEBRA, "", node, made))
+            matches.append(Match("forward_stores", ALGEBRA, "", node, rebuilt))
     return done[root]
 
 
@@ -82,11 +82,11 @@ def _is_read_for(
     seen: set[TensorNode] = set()
     stack = [assign.sources[0]]
     while stack:
-        found = {n for n in reading[stack.pop()] if n is not value and n is not assign} - seen
-        if len(seen) > MOST or any(isinstance(n, Sink | Assign) for n in found):
+        readers = {n for n in reading[stack.pop()] if n is not value and n is not assign} - seen
+        if len(seen) > MOST or any(isinstance(n, Sink | Assign) for n in readers):
             return False
-        seen |= found
-        stack += found
+        seen |= readers
+        stack += readers
     return True
 
 

@@ -69,13 +69,13 @@ def evaluate_all(
     """
     values: dict[TensorNode, Array] = {}
     gradients = [node for node in toposort(roots) if isinstance(node, Gradient)]
-    made = dict(zip(gradients, differentiated(gradients), strict=True))
-    order = toposort([*made.values(), *roots])
+    operations_of = dict(zip(gradients, differentiated(gradients), strict=True))
+    order = toposort([*operations_of.values(), *roots])
     sizes = variables_of(order, inputs)
     for node in order:
-        if node in made:
-            if made[node] in values:
-                values[node] = values[made[node]]
+        if node in operations_of:
+            if operations_of[node] in values:
+                values[node] = values[operations_of[node]]
         elif (most is None or prod(node.shape) <= most) and all(s in values for s in node.sources):
             values[node] = evaluate(node, [values[s] for s in node.sources], inputs, sizes)
     return values
@@ -84,8 +84,8 @@ def evaluate_all(
 def variables_of(order: Sequence[TensorNode], inputs: Inputs) -> dict[str, int]:
     """The value of each variable by name: from `inputs`, or else from its Bind."""
     bound = {n.sources[0]: n.value for n in order if isinstance(n, nodes.Bind)}
-    given = {n: int(inputs[n]) for n in order if isinstance(n, nodes.Variable) and n in inputs}
-    return {n.name: value for n, value in (bound | given).items() if isinstance(n, nodes.Variable)}
+    sizes = {n: int(inputs[n]) for n in order if isinstance(n, nodes.Variable) and n in inputs}
+    return {n.name: value for n, value in (bound | sizes).items() if isinstance(n, nodes.Variable)}
 
 
 def _count_uses(order: list[TensorNode], roots: Sequence[TensorNode]) -> dict[TensorNode, int]:
@@ -200,9 +200,9 @@ def _repeated(node: Repeat, operands: list[Array]) -> Array:
     """The state of a loop after all iterations."""
     values, parameters, variables = list(operands), node.parameters, node.variables
     for iteration in range(node.count):
-        given: dict[TensorNode, Array] = {param: values[param.slot] for param in parameters}
-        given |= dict.fromkeys(variables, np.array(iteration, np.int64))
-        values[: node.states] = interpret(node.body.sources, given)
+        arguments: dict[TensorNode, Array] = {param: values[param.slot] for param in parameters}
+        arguments |= dict.fromkeys(variables, np.array(iteration, np.int64))
+        values[: node.states] = interpret(node.body.sources, arguments)
     return values[node.index]
 
 
@@ -228,10 +228,10 @@ def _indexed(node: nodes.Index, operands: list[Array]) -> Array:
 
 def _custom(name: str) -> functions.Instance:
     """The external function with this symbol."""
-    found = functions.find(name)
-    if found is None:
+    function = functions.find(name)
+    if function is None:
         raise InternalError("graph interpreter", f"no function is registered as {name}")
-    return found
+    return function
 
 
 def moved(node: TensorNode, x: Array, shape: Shape, sizes: Mapping[str, int]) -> Array:

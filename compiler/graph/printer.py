@@ -115,19 +115,19 @@ def iteration(
     operands of the loop that are not states; nodes of the body are called `name` and a number.
     """
     names = _names_in_iteration(node, outer, name)
-    found: list[tuple[TensorNode, str]] = [(node, f"{node.counter} = 0 … {node.count - 1}:")]
+    results: list[tuple[TensorNode, str]] = [(node, f"{node.counter} = 0 … {node.count - 1}:")]
     for each in toposort([node.body]):
         if isinstance(each, Sink | Param | Variable):
             continue
         operands = " ".join(names[s] for s in each.sources)
         words = " ".join(w for w in (operation(each), operands, describe_argument(each)) if w)
-        found.append((each, f"  {names[each]} = {words}"))
+        results.append((each, f"  {names[each]} = {words}"))
         if isinstance(each, Repeat):
             read = [names[s] for s in each.sources]
             below = iteration(each, read.__getitem__, f"{names[each]}.")
-            found += [(node if it is each else it, f"    {text}") for it, text in below]
+            results += [(node if it is each else it, f"    {text}") for it, text in below]
     states = enumerate(node.body.sources)
-    return [*found, *((node, f"  state{k} = {names[new]}") for k, new in states)]
+    return [*results, *((node, f"  state{k} = {names[new]}") for k, new in states)]
 
 
 def _names_in_iteration(
@@ -146,17 +146,17 @@ def _names_in_iteration(
     return names
 
 
-def origins_of(node: TensorNode, known: Provenance[Origin]) -> list[Origin]:
+def origins_of(node: TensorNode, provenance: Provenance[Origin]) -> list[Origin]:
     """The user's lines that a node comes from, in order; nodes of a loop body carry their own."""
-    return sorted(known.of(node) or {it for it in (node.origin,) if it})
+    return sorted(provenance.of(node) or {it for it in (node.origin,) if it})
 
 
 def _strides(node: TensorNode) -> str:
     """The strides in elements as text; "" where a value has none."""
     if isinstance(node, Sink) or not node.shape or node.extents:
         return ""
-    found = strides(node)
-    return "none: not a regular view" if found is None else ", ".join(map(str, found))
+    steps = strides(node)
+    return "none: not a regular view" if steps is None else ", ".join(map(str, steps))
 
 
 def node_facts(node: TensorNode) -> dict[str, Any]:

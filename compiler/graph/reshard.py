@@ -173,16 +173,16 @@ def _pieces(node: Multi, bounds: Pairs) -> list[TensorNode]:
     """The pieces of a part of the whole, one per shard that holds some of it; else an empty one."""
     assert node.axis is not None
     begin, end = bounds[node.axis]
-    found: list[TensorNode] = []
+    pieces: list[TensorNode] = []
     start = 0
     for shard, length in zip(node.sources, node.lengths, strict=True):
         low, high = max(begin, start), min(end, start + length)
         if low < high:
-            own = (low - start, high - start)
-            found.append(part(shard, (*bounds[: node.axis], own, *bounds[node.axis + 1 :])))
+            local = (low - start, high - start)
+            pieces.append(part(shard, (*bounds[: node.axis], local, *bounds[node.axis + 1 :])))
         start += length
-    if found:
-        return found
+    if pieces:
+        return pieces
     shape = [high - low for low, high in bounds]
     shape[node.axis] = 0
     return [nodes.Const((), 0, node.dtype, tuple(shape))]
@@ -207,9 +207,9 @@ def _rebuilt(node: TensorNode, above: list[Movement]) -> TensorNode:
     """`node` under the movements `above`, outermost first, without those that change nothing."""
     for kind, argument in reversed(above):
         make: Any = kind
-        made: TensorNode = make((node,), argument)
-        is_nothing = kind in (nodes.Expand, nodes.Reshape) and made.shape == node.shape
-        node = node if is_nothing else made
+        rebuilt: TensorNode = make((node,), argument)
+        is_nothing = kind in (nodes.Expand, nodes.Reshape) and rebuilt.shape == node.shape
+        node = node if is_nothing else rebuilt
     return node
 
 

@@ -44,8 +44,8 @@ class Rule:
     def as_pass(self) -> Step:
         """The pass that applies this rule everywhere until it no longer matches."""
         because = self.algebra or f"a rule of its own: {self.source}"
-        made = Apply((self,))
-        return Step(self.stage, self.name, made, because, True, is_own=True, rules=made.rules)
+        apply = Apply((self,))
+        return Step(self.stage, self.name, apply, because, True, is_own=True, rules=apply.rules)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +105,11 @@ class RuleSet:
     def candidates(self, node: Node) -> tuple[Rule, ...]:
         """The rules that apply to nodes of this class and operation, in order."""
         key = (type(node), getattr(node, "op", None))
-        found = self._candidates.get(key)
-        if found is None:
+        rules = self._candidates.get(key)
+        if rules is None:
             wanted = {*self._by_target.get(key[0], ()), *self._by_target.get(key, ())}
-            found = self._candidates[key] = tuple(r for r in self.rules if r in wanted)
-        return found
+            rules = self._candidates[key] = tuple(r for r in self.rules if r in wanted)
+        return rules
 
     def match(self, node: Node) -> tuple[Rule, Node] | None:
         """The first rule that changes `node`, with its result."""
@@ -164,11 +164,11 @@ def rewrite(
         rebuilt = node.with_sources(tuple([done[s] for s in node.sources]))
         if rebuilt is not node:
             _record_rebuilt(node, rebuilt, provenance, matches)
-        found = rules.match(rebuilt)
-        if found is None:
+        matched = rules.match(rebuilt)
+        if matched is None:
             done[node] = done[rebuilt] = rebuilt
             continue
-        each, result = found
+        each, result = matched
         provenance.replaced(result, rebuilt)
         if matches is not None:
             match = Match(each.name, each.algebra, each.source, rebuilt, result, each.described)

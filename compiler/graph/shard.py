@@ -125,13 +125,13 @@ def _aligned(
 
 def _cheapest(operands: tuple[TensorNode, ...]) -> ShardLayout | None:
     """The layout of an operand for which the fewest bytes of the others have to be moved."""
-    found = [operand for operand in operands if isinstance(operand, Multi)]
-    layouts = list(dict.fromkeys(layout_of(m) for m in found if m.axis is not None))
+    shards = [operand for operand in operands if isinstance(operand, Multi)]
+    layouts = list(dict.fromkeys(layout_of(m) for m in shards if m.axis is not None))
     if not layouts:
-        return layout_of(found[0]) if found else None
+        return layout_of(shards[0]) if shards else None
 
     def cost(layout: ShardLayout) -> int:
-        others = (m for m in found if m.axis is not None and layout_of(m) != layout)
+        others = (m for m in shards if m.axis is not None and layout_of(m) != layout)
         return sum(stored_bytes(shard) for m in others for shard in m.sources)
 
     return min(layouts, key=cost)
@@ -237,8 +237,8 @@ def pad(moves: Moves, node: nodes.Pad, source: Multi, cut: int) -> TensorNode:
     places = [place for place, _ in source.real] or [0]
     shards = []
     for place, shard in enumerate(source.sources):
-        own = (before if place == places[0] else 0, after if place == places[-1] else 0)
-        shards.append(nodes.Pad((shard,), _replaced(node.widths, cut, own)))
+        padding = (before if place == places[0] else 0, after if place == places[-1] else 0)
+        shards.append(nodes.Pad((shard,), _replaced(node.widths, cut, padding)))
     return multi(tuple(shards), cut)
 
 
@@ -248,8 +248,8 @@ def shrink(moves: Moves, node: nodes.Shrink, source: Multi, cut: int) -> TensorN
     bounds, start, shards = node.bounds, 0, []
     for shard, length in zip(source.sources, source.lengths, strict=True):
         low, high = (min(max(end - start, 0), length) for end in bounds[cut])
-        own: Pairs = _replaced(bounds, cut, (low, high))
-        shards.append(nodes.Shrink((shard,), own))
+        bounds_here: Pairs = _replaced(bounds, cut, (low, high))
+        shards.append(nodes.Shrink((shard,), bounds_here))
         start += length
     return multi(tuple(shards), cut)
 
@@ -272,10 +272,10 @@ def flip(moves: Moves, node: nodes.Flip) -> TensorNode | None:
 def index(moves: Moves, node: nodes.Index) -> TensorNode | None:
     """multi(a…)[multi(i…)] = multi(a[i]…), a whole on each device"""
     source, *positions = node.sources
-    found = [s for s in node.sources if isinstance(s, Multi)]
-    if not found:
+    shards = [s for s in node.sources if isinstance(s, Multi)]
+    if not shards:
         return None
-    whole = ShardLayout(found[0].devices)
+    whole = ShardLayout(shards[0].devices)
     why = "index: any position may be read, so every device needs all of what is in shards"
     copies = moves.shards(source, whole, why)
     layout = _cheapest(tuple(positions)) or whole
@@ -309,8 +309,8 @@ def repeat(moves: Moves, node: Repeat) -> TensorNode | None:
             from compiler.graph.shard_loops import loop_of_shards
 
         moves.loops[node.loop] = loop_of_shards(moves, node, _spread)
-    made: TensorNode = moves.loops[node.loop].state(node)
-    return made
+    state: TensorNode = moves.loops[node.loop].state(node)
+    return state
 
 
 def _spread(root: TensorNode, provenance: Provenance[Any], moves: Moves) -> TensorNode:

@@ -59,13 +59,13 @@ class Loop:
 
 def loop_of_shards(moves: Moves, node: Repeat, apart: Apart) -> Loop | None:
     """The loop of `node` over each device's shards; None where no source is sharded."""
-    found = [source for source in node.sources if isinstance(source, Multi)]
-    if not found:
+    shards = [source for source in node.sources if isinstance(source, Multi)]
+    if not shards:
         return None
-    whole = ShardLayout(found[0].devices)
+    whole = ShardLayout(shards[0].devices)
     layouts = [layout_of(s) if isinstance(s, Multi) else whole for s in node.sources]
     inner = Moves()
-    known, root = _apart(node, layouts, apart, inner)
+    provenance, root = _apart(node, layouts, apart, inner)
     better = [
         layout_of(new) if not isinstance(old, Multi) and isinstance(new, Multi) else layout
         for new, old, layout in zip(root.sources, node.sources, layouts, strict=False)
@@ -73,8 +73,8 @@ def loop_of_shards(moves: Moves, node: Repeat, apart: Apart) -> Loop | None:
     if better != layouts[: node.states]:
         layouts[: node.states] = better
         inner = Moves()
-        known, root = _apart(node, layouts, apart, inner)
-    body = _body(root, layouts, known, inner)
+        provenance, root = _apart(node, layouts, apart, inner)
+    body = _body(root, layouts, provenance, inner)
     moves.collectives += [each.times(node.count) for each in inner.collectives]
     sources = _first(moves, node.sources, layouts)
     return Loop(sources, body, tuple(layouts))
@@ -84,28 +84,28 @@ def _first(
     moves: Moves, sources: Sequence[TensorNode], layouts: Sequence[ShardLayout]
 ) -> tuple[TensorNode, ...]:
     """The shards of all sources; sources on no device are created on each device."""
-    made: list[TensorNode] = []
+    firsts: list[TensorNode] = []
     for source, layout in zip(sources, layouts, strict=True):
         shards = moves.shards(source, layout, "repeat: a first state")
         pairs = zip(shards, layout.devices, strict=True)
-        made += [s if s.devices else Copy((s, Device((), device))) for s, device in pairs]
-    return tuple(made)
+        firsts += [s if s.devices else Copy((s, Device((), device))) for s, device in pairs]
+    return tuple(firsts)
 
 
 def _apart(
     node: Repeat, layouts: Sequence[ShardLayout], apart: Apart, moves: Moves
 ) -> tuple[Provenance[Origin], TensorNode]:
     """The body after sharding, with the lines of its nodes; its roots may be sharded."""
-    known: Provenance[Origin] = Provenance()
-    plain = decompose(cse(node.body, known), known)
+    provenance: Provenance[Origin] = Provenance()
+    plain = decompose(cse(node.body, provenance), provenance)
     done: dict[TensorNode, TensorNode] = {}
     for each in toposort([plain]):
         if isinstance(each, Param):
             done[each] = _shards(each, layouts[each.slot])
         else:
             done[each] = each.with_sources(tuple(done[s] for s in each.sources))
-        known.rebuilt(done[each], each)
-    return known, apart(done[plain], known, moves)
+        provenance.rebuilt(done[each], each)
+    return provenance, apart(done[plain], provenance, moves)
 
 
 def _shards(param: Param, layout: ShardLayout) -> Multi:
@@ -121,18 +121,18 @@ def _shards(param: Param, layout: ShardLayout) -> Multi:
 
 
 def _body(
-    root: TensorNode, layouts: Sequence[ShardLayout], known: Provenance[Origin], moves: Moves
+    root: TensorNode, layouts: Sequence[ShardLayout], provenance: Provenance[Origin], moves: Moves
 ) -> Sink:
-    """The body with its roots in the layouts of the states; lines are taken from `known`."""
+    """The body with its roots in the layouts of the states; lines are taken from `provenance`."""
     new: list[TensorNode] = []
-    for made, layout in zip(root.sources, layouts, strict=False):
-        new += moves.shards(made, layout, "repeat: the next state keeps the layout of the state")
-    result = exchange(Sink(tuple(new)), moves, known, None)
+    for each, layout in zip(root.sources, layouts, strict=False):
+        new += moves.shards(each, layout, "repeat: the next state keeps the layout of the state")
+    result = exchange(Sink(tuple(new)), moves, provenance, None)
     done: dict[TensorNode, TensorNode] = {}
     outer = state.origin
     try:
         for node in toposort([result]):
-            state.origin = min(known.of(node), default=None)
+            state.origin = min(provenance.of(node), default=None)
             done[node] = _plain(node, done)
     finally:
         state.origin = outer

@@ -184,8 +184,8 @@ def pad_narrow(node: Pad) -> TensorNode | None:
 def reshape_twice(node: Reshape) -> TensorNode | None:
     """reshape(reshape(x, a), b) = reshape(x, b)"""
     inner = node.sources[0]
-    made = isinstance(inner, Reshape)
-    return Reshape(inner.sources, node.new_shape, node.extents) if made else None
+    is_reshape = isinstance(inner, Reshape)
+    return Reshape(inner.sources, node.new_shape, node.extents) if is_reshape else None
 
 
 @rule_of(Permute)

@@ -124,15 +124,15 @@ def _rebuilt(
         return dict(zip(order, order, strict=True))
     done: dict[TensorNode, TensorNode] = {}
     for node in order:
-        made = node.with_sources(tuple([done[s] for s in node.sources]))
-        if made is not node:
-            provenance.rebuilt(made, node)
-        if isinstance(made, nodes.Reduce) and node in cuts:
-            whole, made = made, _in_two(made, cuts[node])
-            provenance.replaced(made, whole)
+        rebuilt = node.with_sources(tuple([done[s] for s in node.sources]))
+        if rebuilt is not node:
+            provenance.rebuilt(rebuilt, node)
+        if isinstance(rebuilt, nodes.Reduce) and node in cuts:
+            whole, rebuilt = rebuilt, _in_two(rebuilt, cuts[node])
+            provenance.replaced(rebuilt, whole)
             if matches is not None:
-                matches.append(Match("split_reduction", ALGEBRA, "", whole, made))
-        done[node] = made
+                matches.append(Match("split_reduction", ALGEBRA, "", whole, rebuilt))
+        done[node] = rebuilt
     return done
 
 
@@ -230,12 +230,12 @@ def _nanoseconds(node: nodes.Reduce) -> float:
 
 def _above_reductions(order: Iterable[TensorNode]) -> set[TensorNode]:
     """The nodes that may be fused with a reduction below them."""
-    found: set[TensorNode] = set()
+    above: set[TensorNode] = set()
     for node in order:
-        folds = any(isinstance(s, nodes.Reduce) or s in found for s in node.sources)
+        folds = any(isinstance(s, nodes.Reduce) or s in above for s in node.sources)
         if folds and not isinstance(node, nodes.Contiguous):
-            found.add(node)
-    return found
+            above.add(node)
+    return above
 
 
 def _cut(
@@ -327,8 +327,8 @@ def _aim(extent: int, node: TensorNode, source: TensorNode) -> int:
 def _parts(extent: int, is_whole: bool, aim: int = PARTS) -> int:
     """The number of parts to split an axis into; 0 where no number works well."""
     least, most = aim // 2, min(2 * aim, extent)
-    found = [n for n in range(least, most + 1) if not is_whole or extent % n == 0]
-    best = min(found, key=lambda n: (_wasted(extent, n), abs(n - aim)), default=0)
+    counts = [n for n in range(least, most + 1) if not is_whole or extent % n == 0]
+    best = min(counts, key=lambda n: (_wasted(extent, n), abs(n - aim)), default=0)
     return best if best and _wasted(extent, best) <= WORST else 0
 
 

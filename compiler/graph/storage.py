@@ -125,8 +125,8 @@ def encoded(x: TensorNode, dtype: DType) -> TensorNode:
         return _cut(x, dtype).read_as(dtype).node
     bits = Bits(cast_to(x, float32)).read_as(uint32)
     is_power = dtype is dtypes.float8_e8m0fnu
-    made = _exponent(bits) if is_power else _rounded(bits, FORMATS[dtype.name])
-    return made.cast(uint8).read_as(dtype).node
+    bits_of_value = _exponent(bits) if is_power else _rounded(bits, FORMATS[dtype.name])
+    return bits_of_value.cast(uint8).read_as(dtype).node
 
 
 def _extended(byte: Bits, dtype: DType) -> Bits:
@@ -148,8 +148,8 @@ def _cut(x: TensorNode, dtype: DType) -> Bits:
 
 def _power(byte: Bits) -> Bits:
     """2^(byte - 127), a subnormal float32 for 0; NaN for 255."""
-    made = (byte << MANTISSA).where(byte.equals(0), 1 << (MANTISSA - 1))
-    return made.where(byte.equals(0xFF), QUIET).read_as(float32)
+    power = (byte << MANTISSA).where(byte.equals(0), 1 << (MANTISSA - 1))
+    return power.where(byte.equals(0xFF), QUIET).read_as(float32)
 
 
 def _exponent(bits: Bits) -> Bits:
@@ -178,15 +178,15 @@ def _number(byte: Bits, form: Format) -> Bits:
     moved = (size << (MANTISSA - form.mantissa)) + ((BIAS - form.bias) << MANTISSA)
     step = 2.0 ** (1 - form.bias - form.mantissa)
     counted = (size.cast(float32) * step).read_as(uint32)
-    made = moved.where(size < (1 << form.mantissa), counted)
+    number = moved.where(size < (1 << form.mantissa), counted)
     if form.is_unsigned_zero:
-        made = made.where(byte.equals(form.nan), QUIET)
+        number = number.where(byte.equals(form.nan), QUIET)
     elif form.nan >= 0:
-        made = made.where(_not(size < form.greatest + 1), QUIET)
+        number = number.where(_not(size < form.greatest + 1), QUIET)
         if form.beyond != form.nan:
-            made = made.where(size.equals(form.beyond), INFINITE)
+            number = number.where(size.equals(form.beyond), INFINITE)
     sign = (byte & form.sign) << (32 - form.sign.bit_length())
-    return (made | sign).read_as(float32)
+    return (number | sign).read_as(float32)
 
 
 def _rounded(bits: Bits, form: Format) -> Bits:

@@ -106,10 +106,10 @@ class Sweep:
             cotangents[each.index] = self.cotangents.pop(each)
         origin = node.origin
         state.origin = derived(origin, f"gradient of {origin.method}") if origin else None
-        found = loop_derivative(node, cotangents, _pulled)
+        swept = loop_derivative(node, cotangents, _pulled)
         for each in self.loops[node.loop]:
-            self.instead[each] = found.states[each.index]
-        for source, share in zip(node.sources, found.sources, strict=True):
+            self.instead[each] = swept.states[each.index]
+        for source, share in zip(node.sources, swept.sources, strict=True):
             if share is not None and source in self.needed:
                 self._add(source, _checked(node, source, share))
         if self.matches is not None:
@@ -167,15 +167,15 @@ def _shares(node: TensorNode, g: TensorNode, needed: frozenset[TensorNode]) -> S
         again, inputs = node.again(g)
         pulled = zip(node.inputs, pulled_back(again, g, inputs), strict=True)
         return pulled, name, "d checkpoint(f; x) = d f, of x after dy", Checkpoint.again
-    if (found := together.together(node, g)) is not None and found[0] in needed:
-        value, share, function = found
+    if (pair := together.together(node, g)) is not None and pair[0] in needed:
+        value, share, function = pair
         return [(value, share)], function.__name__, function.__doc__ or "", function
     if rule is None:
         assert isinstance(node, Composite)
-        made = node.inlined() if isinstance(node, Kernel) else node.expansion()
-        assert made is not None
+        expanded = node.inlined() if isinstance(node, Kernel) else node.expansion()
+        assert expanded is not None
         wanted = tuple(dict.fromkeys(s for s in node.sources if s in needed))
-        pulled = zip(wanted, pulled_back(made, g, wanted), strict=True)
+        pulled = zip(wanted, pulled_back(expanded, g, wanted), strict=True)
         return pulled, name, f"d {name}: that of its expansion", type(node).expansion
     described = rules.described(node)
     functions = described if isinstance(described, tuple) else (described,)
@@ -195,12 +195,12 @@ def _pulled(
     outer = state.origin
     sweep = Sweep(Backward((*roots, *gs, *inputs), len(roots)), Provenance(), None, True)
     try:
-        found = sweep.run()
+        cotangents = sweep.run()
     finally:
         state.origin = outer
     if not sweep.instead:
-        return found
-    return substitute(Sink(tuple(found)), sweep.instead).sources
+        return cotangents
+    return substitute(Sink(tuple(cotangents)), sweep.instead).sources
 
 
 def refuse(node: TensorNode, why: str) -> NoReturn:

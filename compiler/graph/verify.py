@@ -345,8 +345,8 @@ def _index(node: nodes.Index) -> None:
 
 def _composite(node: Composite) -> None:
     """Invariant 20."""
-    if found := node.problem():
-        _broken(node, 20, found.what, found.got, found.expected)
+    if objection := node.problem():
+        _broken(node, 20, objection.what, objection.got, objection.expected)
     if isinstance(node, Kernel):
         verify(node.body)
 
@@ -366,15 +366,15 @@ def _scatter(node: Scatter) -> None:
 
 def _custom(node: Custom) -> None:
     """Invariant 18."""
-    found = functions.find(node.name)
-    if found is None:
+    function = functions.find(node.name)
+    if function is None:
         _broken(node, 18, "no such function", node.name, "one that is registered")
-    got, expected = [short(s) for s in node.sources], [str(t) for t in found.operands]
+    got, expected = [short(s) for s in node.sources], [str(t) for t in function.operands]
     if got != expected:
         _broken(node, 18, "the operands are others", got, expected)
-    if short(node) != str(found.result) or node.attributes != found.attributes:
-        _broken(node, 18, "the result is another", short(node), found.result)
-    if found.kind == "inline" and any(s.shape != node.shape for s in node.sources):
+    if short(node) != str(function.result) or node.attributes != function.attributes:
+        _broken(node, 18, "the result is another", short(node), function.result)
+    if function.kind == "inline" and any(s.shape != node.shape for s in node.sources):
         _broken(node, 18, "an inline function changes the shape", got, node.shape)
 
 
@@ -390,8 +390,8 @@ def _assign(node: Assign) -> None:
 
 
 def _part(node: TensorNode, parts: Parts, number: int, what: str) -> None:
-    if found := problem(parts, *node.sources):
-        _broken(node, number, what, *found)
+    if objection := problem(parts, *node.sources):
+        _broken(node, number, what, *objection)
 
 
 def _placement(node: TensorNode) -> None:

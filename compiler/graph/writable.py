@@ -16,5 +16,5 @@ RECORDS = (Strided, Extent)
 
 def writable() -> dict[str, type]:
     """The serialisable kinds whose modules are imported, by their names in the written form."""
-    found: dict[str, type] = {f"record {kind.__name__}": kind for kind in RECORDS}
-    return found | {kind.__name__: kind for kind in below(TensorNode)}
+    kinds: dict[str, type] = {f"record {kind.__name__}": kind for kind in RECORDS}
+    return kinds | {kind.__name__: kind for kind in below(TensorNode)}

@@ -56,12 +56,12 @@ def scheduled(question: dict[str, Any]) -> dict[str, Any]:
     _prepare_all()
     target = llvm.Target.from_triple(question["triple"])
     pairs = list(zip(question["texts"], map(_level, question["levels"]), strict=True))
-    made = {"texts": [_assembly(target, question, *pair, is_named=True) for pair in pairs]}
+    texts = {"texts": [_assembly(target, question, *pair, is_named=True) for pair in pairs]}
     for option in question["options"]:
         llvm.set_option("", option)
     for pair in pairs:
         _assembly(target, question, *pair)
-    return made
+    return texts
 
 
 def assembled(question: dict[str, Any]) -> dict[str, Any]:

@@ -61,12 +61,12 @@ def ask(question: dict[str, Any], seconds: float = SECONDS_ALLOWED) -> Answer:
 
     Raises `InternalError`, with LLVM's last message, if LLVM aborted or took too long.
     """
-    found = _SERVER.ask(question, seconds) or _alone(question, seconds)
-    if found.code == TOO_LONG:
+    reply = _SERVER.ask(question, seconds) or _alone(question, seconds)
+    if reply.code == TOO_LONG:
         raise InternalError("llvm", f"LLVM took more than {seconds:.0f} seconds")
-    if found.code:
-        raise InternalError("llvm", "LLVM ended the process", got=_last_words(found.printed))
-    return Answer(json.loads(found.answer), found.printed)
+    if reply.code:
+        raise InternalError("llvm", "LLVM ended the process", got=_last_words(reply.printed))
+    return Answer(json.loads(reply.answer), reply.printed)
 
 
 class _Ended(NamedTuple):

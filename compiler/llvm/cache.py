@@ -80,7 +80,7 @@ class Folder:
         """The content for a key; None if there is no entry or its file is damaged."""
         path = self._file(key)
         try:
-            found = read(path)
+            content = read(path)
         except FileNotFoundError:
             return None
         except Untrusted as error:
@@ -90,7 +90,7 @@ class Folder:
         except OSError as error:
             _warn(f"the object cache cannot be read: {error}")
             return None
-        code = _content(found, key, self.kind.magic)
+        code = _content(content, key, self.kind.magic)
         if code is None:
             _warn(f"{path} is damaged: {self.kind.again}")
             return None
@@ -134,15 +134,15 @@ class Folder:
 
     def _files(self) -> list[tuple[float, int, Path]]:
         """Time of last use, bytes and path of each of our files; stale ones are removed."""
-        found = []
+        files = []
         try:
             with os.scandir(self.path) as entries:
                 for entry in entries:
                     if entry.name.endswith((self.kind.suffix, ".tmp")):
-                        found += _facts(entry)
+                        files += _facts(entry)
         except OSError as error:
             _warn(f"the object cache cannot be read: {error}")
-        return found
+        return files
 
     def _file(self, key: bytes) -> Path:
         return self.path / f"{key.hex()}{self.kind.suffix}"
@@ -167,11 +167,11 @@ def _entry(key: bytes, code: bytes, magic: bytes) -> bytes:
     return magic + hashlib.sha256(rest).digest() + rest
 
 
-def _content(found: bytes, key: bytes, magic: bytes) -> bytes | None:
+def _content(stored: bytes, key: bytes, magic: bytes) -> bytes | None:
     """The content of a file; None unless the file is intact and has this key."""
     start = len(magic) + DIGEST
-    digest, rest = found[len(magic) : start], found[start:]
-    is_whole = found.startswith(magic) and hashlib.sha256(rest).digest() == digest
+    digest, rest = stored[len(magic) : start], stored[start:]
+    is_whole = stored.startswith(magic) and hashlib.sha256(rest).digest() == digest
     return rest[DIGEST:] if is_whole and rest[:DIGEST] == key else None
 
 
@@ -229,11 +229,11 @@ class Objects(Kept[bytes, bytes]):
         held = self.held(key)
         if held is not None:
             return held
-        found = folder.get(key) if folder else None
+        content = folder.get(key) if folder else None
         with self.lock:
-            self.read += found is not None
-            self.misses += found is None
-        return found if found is None else self.keep(key, found)
+            self.read += content is not None
+            self.misses += content is None
+        return content if content is None else self.keep(key, content)
 
     def put(self, key: bytes, code: bytes, folder: Folder | None) -> None:
         """Keep the content of a key."""

@@ -167,7 +167,7 @@ class Control:
 
 def _with_vectors(instructions: tuple[Instruction, ...]) -> set[int]:
     """The loops (by the index of their Range) with an instruction of several lanes inside."""
-    found: set[int] = set()
+    numbers: set[int] = set()
     open_loops: list[int] = []
     for number, instruction in enumerate(instructions):
         match instruction:
@@ -176,8 +176,8 @@ def _with_vectors(instructions: tuple[Instruction, ...]) -> set[int]:
             case EndRange():
                 open_loops.pop()
             case _ if register_lanes(instruction) > 1:
-                found.update(open_loops)
-    return found
+                numbers.update(open_loops)
+    return numbers
 
 
 def _assigned_in_loops(instructions: tuple[Instruction, ...]) -> dict[int, list[int]]:

@@ -45,10 +45,10 @@ def dot(
     parts, lanes = instruction.parts, instruction.lanes
     pairs = list(zip(factors, dtypes, counts, strict=True))
     for order in (pairs, pairs[::-1]):
-        known = _instruction(writer, order[0][1], order[1][1], lanes)
-        if known:
+        written = _instruction(writer, order[0][1], order[1][1], lanes)
+        if written:
             words = [_words(writer, v, t, n, parts, lanes) for v, t, n in order]
-            return _call(writer, known, instruction, words, dtypes[0], total, name)
+            return _call(writer, written, instruction, words, dtypes[0], total, name)
     for part in range(parts):
         each = [(_part(writer, v, t, n, part, parts, lanes), t) for v, t, n in pairs]
         taken = [cast(writer, v, t, instruction.dtype, "", lanes) for v, t in each]
@@ -79,11 +79,11 @@ def _call(
     """The intrinsic, on words as it wants them."""
     t, lanes = register_type(instruction.dtype, instruction.lanes), instruction.lanes
     element = "bfloat" if dtype == bfloat16 else f"i{dtype.bits}"
-    own = vector_type(element, lanes * instruction.parts)
+    wanted = vector_type(element, lanes * instruction.parts)
     wide = vector_type(WORD, lanes)
     is_same = writer.is_arm or dtype == bfloat16
     operands = [
-        (own, writer.value(f"bitcast {wide} {word} to {own}")) if is_same else (wide, word)
+        (wanted, writer.value(f"bitcast {wide} {word} to {wanted}")) if is_same else (wide, word)
         for word in words
     ]
     return writer.call(f"@{function}", t, [(t, total), *operands], name)
@@ -91,7 +91,7 @@ def _call(
 
 def _words(writer: Writer, value: str, dtype: DType, count: int, parts: int, lanes: int) -> str:
     """A factor as words of 32 bits, one in each lane."""
-    own, is_one = register_type(dtype, count), count == parts
+    operand_type, is_one = register_type(dtype, count), count == parts
     if is_one and not value.startswith("%"):
         wide = vector_type(WORD, lanes)
         everywhere = parts * lanes
@@ -99,7 +99,7 @@ def _words(writer: Writer, value: str, dtype: DType, count: int, parts: int, lan
         constant = _repeated(value, dtype, everywhere)
         return writer.value(f"bitcast {repeated} {constant} to {wide}")
     there = vector_type(WORD, 1 if is_one else lanes)
-    words = writer.value(f"bitcast {own} {value} to {there}")
+    words = writer.value(f"bitcast {operand_type} {value} to {there}")
     return broadcast(writer, words, WORD, lanes, "") if is_one and lanes > 1 else words
 
 

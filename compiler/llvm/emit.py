@@ -133,8 +133,8 @@ class _Emitter(Control):
 
     def _frame(self, *texts: str) -> list[SourceLine]:
         """The lines around the function's body, from the instructions of its arguments."""
-        given = lowered.DefineGlobal | machine.DefineVar | Special
-        arguments = tuple(n for n, i in enumerate(self.instructions) if isinstance(i, given))
+        parameters = lowered.DefineGlobal | machine.DefineVar | Special
+        arguments = tuple(n for n, i in enumerate(self.instructions) if isinstance(i, parameters))
         return [SourceLine(text, None, arguments) for text in texts]
 
     def _instruction(self, number: int, instruction: Instruction) -> None:

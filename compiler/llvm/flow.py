@@ -107,15 +107,15 @@ def _jumps(
     blocks: Sequence[BasicBlock], lines: Sequence[str], targets_of: TargetsOf
 ) -> list[tuple[int, int, Way]]:
     places = {block.label: position for position, block in enumerate(blocks)}
-    found: dict[tuple[int, int, Way], None] = {}
+    edges: dict[tuple[int, int, Way], None] = {}
     for position, block in enumerate(blocks):
         targets, is_end = targets_of(lines[block.end - 1])
-        known = [places[label] for label in targets if label in places]
-        ways: list[Way] = ["true", "false"] if len(known) == 2 else ["taken"] * len(known)
-        found.update(((position, to, way), None) for to, way in zip(known, ways, strict=True))
+        reached = [places[label] for label in targets if label in places]
+        ways: list[Way] = ["true", "false"] if len(reached) == 2 else ["taken"] * len(reached)
+        edges.update(((position, to, way), None) for to, way in zip(reached, ways, strict=True))
         if not is_end and position + 1 < len(blocks):
-            found[position, position + 1, "next"] = None
-    return list(found)
+            edges[position, position + 1, "next"] = None
+    return list(edges)
 
 
 def _dominators(makers: Sequence[Sequence[int]]) -> list[set[int]]:
@@ -124,32 +124,32 @@ def _dominators(makers: Sequence[Sequence[int]]) -> list[set[int]]:
     `makers` are the predecessors of each block.
     """
     everything = set(range(len(makers)))
-    found = [{0} if block == 0 else set(everything) for block in everything]
+    dominators = [{0} if block == 0 else set(everything) for block in everything]
     is_changed = True
     while is_changed:
         is_changed = False
         for block in range(1, len(makers)):
-            passed = [found[maker] for maker in makers[block]]
+            passed = [dominators[maker] for maker in makers[block]]
             now = {block} | (set.intersection(*passed) if passed else set())
-            is_changed |= now != found[block]
-            found[block] = now
-    return found
+            is_changed |= now != dominators[block]
+            dominators[block] = now
+    return dominators
 
 
 def _loops(
     backs: Sequence[tuple[int, int]], makers: Sequence[Sequence[int]]
 ) -> dict[int, set[int]]:
     """The blocks of each natural loop by its head."""
-    found: dict[int, set[int]] = {}
+    loops: dict[int, set[int]] = {}
     for source, head in backs:
-        inside = found.setdefault(head, {head})
+        inside = loops.setdefault(head, {head})
         stack = [source]
         while stack:
             block = stack.pop()
             if block not in inside:
                 inside.add(block)
                 stack += makers[block]
-    return found
+    return loops
 
 
 def _around(block: int, loops: dict[int, set[int]]) -> tuple[int, ...]:
@@ -159,25 +159,25 @@ def _around(block: int, loops: dict[int, set[int]]) -> tuple[int, ...]:
 
 
 def control_flow(
-    lines: Sequence[Line], label_of: LabelOf, targets_of: TargetsOf, known: Flow | None = None
+    lines: Sequence[Line], label_of: LabelOf, targets_of: TargetsOf, given_flow: Flow | None = None
 ) -> "nx.DiGraph[Any]":
     """The flow as a graph: nodes are blocks (attribute `text`), edges are jumps.
 
     Its keys are the entities of the blocks' first lines of code (or their labels, if none has any).
-    A flow passed as `known` is not computed again.
+    A flow passed as `given_flow` is not computed again.
     """
-    made = known or flow([line.text for line in lines], label_of, targets_of)
+    graph_of = given_flow or flow([line.text for line in lines], label_of, targets_of)
     graph: nx.DiGraph[Any] = empty_graph()
     keys = []
-    for block in made.blocks:
+    for block in graph_of.blocks:
         body = [
             line for line in lines[block.first : block.end]
             if line.parents or label_of(line.text) is None
         ]  # fmt: skip
         keys.append((body[0].entity if body else None) or block.label)
-        head = made.blocks[block.loops[-1]].label if block.loops else ""
+        head = graph_of.blocks[block.loops[-1]].label if block.loops else ""
         graph.add_node(keys[-1], **_facts(block, body), loop=head)
-    for jump in made.jumps:
+    for jump in graph_of.jumps:
         ends = keys[jump.source], keys[jump.target]
         graph.add_edge(*ends, operand=-1, kind="control", way=jump.way, back=jump.is_back)
     return graph

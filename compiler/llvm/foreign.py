@@ -51,10 +51,10 @@ def check_inline(
 def check_kernel(name: str, text: str, declarations: Sequence[str]) -> int:
     """The number of pointers that `void @name(ptr, …)` takes; a text without it is refused."""
     with _parsed(name, [text, *declarations]) as module:
-        found = [f for f in module.functions if f.name == name and not f.is_declaration]
-        kinds = [str(p.type) for f in found for p in f.arguments]
-        if not found or not str(found[0].global_value_type).startswith("void ("):
-            got = _head(found[0]) if found else text.strip().partition("\n")[0]
+        functions = [f for f in module.functions if f.name == name and not f.is_declaration]
+        kinds = [str(p.type) for f in functions for p in f.arguments]
+        if not functions or not str(functions[0].global_value_type).startswith("void ("):
+            got = _head(functions[0]) if functions else text.strip().partition("\n")[0]
             _refuse(name, f"the text does not define void @{name}(ptr …)", got)
         if not kinds or set(kinds) != {"ptr"}:
             problem = "the parameters are not the result and the operands"
@@ -92,8 +92,8 @@ def _is_there(declared: Any) -> bool:
     """True if a function exists: LLVM knows the intrinsic, or the process has the symbol."""
     if declared.name.startswith("llvm."):
         return bool(list(declared.attributes))
-    found = llvm.address_of_symbol(declared.name)
-    return bool(found) or hasattr(_process(), declared.name)
+    address = llvm.address_of_symbol(declared.name)
+    return bool(address) or hasattr(_process(), declared.name)
 
 
 @functools.cache

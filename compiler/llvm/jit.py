@@ -167,15 +167,15 @@ def object_code(text: str, name: str, level: Level, cache: Cache = False) -> byt
     held = OBJECTS.get(key, folder)
     if held is not None:
         return held
-    made = _object_code(text, level)
-    OBJECTS.put(key, made, folder)
-    return made
+    code = _object_code(text, level)
+    OBJECTS.put(key, code, folder)
+    return code
 
 
 def code_size(code: bytes) -> int:
     """The bytes of machine code in an object file."""
-    found = llvm.ObjectFileRef.from_data(code)
-    return sum(section.size() for section in found.sections() if section.is_text())
+    file = llvm.ObjectFileRef.from_data(code)
+    return sum(section.size() for section in file.sections() if section.is_text())
 
 
 def object_key(text: str, name: str, level: Level) -> bytes:
@@ -211,8 +211,8 @@ class Loaded:
 
     def address_of(self, name: str) -> int:
         """The address of a function by its name in the text; 0 if there is none."""
-        own = {self.name: ENTRY, self.name + TASK: ENTRY + TASK}
-        return int(self.engine.get_function_address(own.get(name, name)))
+        names = {self.name: ENTRY, self.name + TASK: ENTRY + TASK}
+        return int(self.engine.get_function_address(names.get(name, name)))
 
 
 def load(text: str, name: str, arguments: int, level: int = 3) -> Loaded:

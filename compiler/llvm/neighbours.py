@@ -34,16 +34,16 @@ class Lane:
 def neighbours(instructions: Sequence[Instruction]) -> dict[int, Lane]:
     """The lane of a wider load for each register of a scalar load that is merged."""
     places, wanted = _places(instructions), _broadcast(instructions)
-    found: dict[int, Lane] = {}
+    lanes: dict[int, Lane] = {}
     for loads in _together(instructions, places, wanted):
         run: list[tuple[int, int, Load]] = []
         for amount, order, load in sorted(loads, key=lambda it: it[:2]):
             if run and amount != run[-1][0] + 1:
-                found |= _cut(run)
+                lanes |= _cut(run)
                 run = []
             run.append((amount, order, load))
-        found |= _cut(run)
-    return found
+        lanes |= _cut(run)
+    return lanes
 
 
 def _places(instructions: Iterable[Instruction]) -> dict[int, tuple[int, int]]:
@@ -81,8 +81,8 @@ def _together(
             base, amount = places.get(each.index, (each.index, 0))
             is_plain = each.lanes == 1 and each.valid is None and not each.ahead
             if is_plain and each.out in wanted:
-                known = groups.setdefault((each.buffer, base), {})
-                known.setdefault(amount, (amount, order, each))
+                members = groups.setdefault((each.buffer, base), {})
+                members.setdefault(amount, (amount, order, each))
         elif not isinstance(each, Alu | Const | machine.Gep):
             yield from (list(group.values()) for group in groups.values())
             groups = {}
@@ -91,7 +91,7 @@ def _together(
 
 def _cut(run: list[tuple[int, int, Load]]) -> dict[int, Lane]:
     """A run of elements split into powers of two, at most as wide as a load."""
-    found: dict[int, Lane] = {}
+    lanes: dict[int, Lane] = {}
     while len(run) > 1:
         count = max(WIDEST // run[0][2].dtype.itemsize, 1)
         while count > len(run):
@@ -100,6 +100,6 @@ def _cut(run: list[tuple[int, int, Load]]) -> dict[int, Lane]:
         begin = min(range(count), key=lambda n: piece[n][1])
         if count > 1:
             first = piece[begin][2].out
-            found |= {load.out: Lane(first, n, count, begin) for n, (_, _, load) in
+            lanes |= {load.out: Lane(first, n, count, begin) for n, (_, _, load) in
                       enumerate(piece)}  # fmt: skip
-    return found
+    return lanes

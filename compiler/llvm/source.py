@@ -34,8 +34,8 @@ class Source(Stage):
     @property
     def symbol(self) -> str:
         """The name of its function."""
-        found = re.search(r"define [^@]*@([\w.]+)\(", self.text)
-        return found[1] if found else self.name
+        match = re.search(r"define [^@]*@([\w.]+)\(", self.text)
+        return match[1] if match else self.name
 
     @property
     def line_count(self) -> int:
@@ -72,19 +72,19 @@ def instructions_of(rows: tuple[SourceLine, ...]) -> list[tuple[int, ...]]:
     A function, an attribute or metadata belongs to all lines that mention it, and these may be in
     functions themselves, so this goes on until nothing new is found.
     """
-    found = [row.instructions for row in rows]
+    instructions = [row.instructions for row in rows]
     mentions: dict[str, list[int]] = {}
     for position, row in enumerate(rows):
         for name in set(_MENTIONED.findall(row.text)):
             mentions.setdefault(name, []).append(position)
     defined = _defined(rows)
     size = -1
-    while size != (size := sum(map(len, found))):
+    while size != (size := sum(map(len, instructions))):
         for name, lines in defined:
             users = (p for p in mentions[name] if p != lines.start)
-            of = tuple(dict.fromkeys(number for p in users for number in found[p]))
-            found[lines.start : lines.stop] = [of] * len(lines)
-    return found
+            of = tuple(dict.fromkeys(number for p in users for number in instructions[p]))
+            instructions[lines.start : lines.stop] = [of] * len(lines)
+    return instructions
 
 
 def _defined(rows: tuple[SourceLine, ...]) -> list[tuple[str, range]]:
@@ -112,8 +112,8 @@ def renamed(rows: tuple[SourceLine, ...], name: str, symbol: str) -> tuple[Sourc
 
 def label_of(text: str) -> str | None:
     """The label that a line of LLVM IR defines."""
-    found = _LABEL.match(text)
-    return found.group(1) if found else None
+    match = _LABEL.match(text)
+    return match.group(1) if match else None
 
 
 def targets_of(text: str) -> tuple[list[str], bool]:

@@ -15,8 +15,8 @@ def join(writer: Writer, values: Sequence[str], t: str, name: str) -> str:
     """A vector of `values` of type `t`."""
     whole, result = vector_type(t, len(values)), "poison"
     for lane, value in enumerate(values):
-        own = name if lane == len(values) - 1 else ""
-        result = writer.value(f"insertelement {whole} {result}, {t} {value}, i64 {lane}", own)
+        final = name if lane == len(values) - 1 else ""
+        result = writer.value(f"insertelement {whole} {result}, {t} {value}, i64 {lane}", final)
     return result
 
 
@@ -73,8 +73,8 @@ def per_lane(
         return scalar([value for _, value in operands], name)
     results = []
     for number in range(lanes):
-        own = [lane(writer, value, t, lanes, number) for t, value in operands]
-        results.append(scalar(own, ""))
+        operands_of_lane = [lane(writer, value, t, lanes, number) for t, value in operands]
+        results.append(scalar(operands_of_lane, ""))
     return join(writer, results, result, name)
 
 

@@ -40,25 +40,25 @@ def _copies(node: ScalarNode, needs: Mapping[ScalarNode, frozenset[Range]]) -> i
 def _most_alive(
     order: list[Item], loops: list[tuple[int, int]], needs: Mapping[ScalarNode, frozenset[Range]]
 ) -> int:
-    made: dict[ScalarNode, int] = {}
+    largest: dict[ScalarNode, int] = {}
     last: dict[ScalarNode, int] = {}
     for at, item in enumerate(order):
         assert not isinstance(item, LoopBlock)
         node: ScalarNode = item.reduce if isinstance(item, Begin | Fold) else item
-        if isinstance(item, Begin) or node not in made:
-            made[node] = at
+        if isinstance(item, Begin) or node not in largest:
+            largest[node] = at
         operands = node.sources[:1] if isinstance(item, Fold) else node.sources
         for source in operands if not isinstance(item, Begin) else ():
             last[source] = at
     # the innermost loops first: a use in a loop that begins after the definition extends to its end
     for begin, end in sorted(loops, key=lambda loop: loop[1] - loop[0]):
         for node, use in last.items():
-            if node in made and made[node] < begin <= use < end:
+            if node in largest and largest[node] < begin <= use < end:
                 last[node] = end - 1
     change = [0] * (len(order) + 1)
     for node, use in last.items():
-        if node in made and not isinstance(node, Const | Argument | Range):
-            change[made[node]] += _copies(node, needs)
+        if node in largest and not isinstance(node, Const | Argument | Range):
+            change[largest[node]] += _copies(node, needs)
             change[use] -= _copies(node, needs)
     alive = most = 0
     for step in change:

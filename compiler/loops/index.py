@@ -147,13 +147,13 @@ def _updates(walk: "_Walk", written: graph.Param, node: effects.Scatter) -> list
     if not base.size or not changes.size:
         return []
     indices = walk.new_ranges(changes.shape, changes.extents, "serial", node)
-    found = [walk.value((position, indices, None)) for position in positions]
+    values = [walk.value((position, indices, None)) for position in positions]
     predicate: ScalarNode | None = None
-    for position, extent in zip(found, symbolic(base.shape, base.extents), strict=True):
+    for position, extent in zip(values, symbolic(base.shape, base.extents), strict=True):
         predicate = both(predicate, is_within(position, bound(extent)))
     assert predicate is not None
     target = nodes.Argument((), written.slot, written.dtype, written.size, True)
-    where = linear(tuple(map(clamp, found, base.shape)), base.shape)
+    where = linear(tuple(map(clamp, values, base.shape)), base.shape)
     ranges = tuple(i for i in indices if isinstance(i, nodes.Range))
     change = walk.value((changes, indices, None))
     update = nodes.Update((target, where, change, predicate, *ranges), node.op)
@@ -187,14 +187,14 @@ class _Walk:
         `unroll` applies to the innermost axis; axis `serial` runs in order.
         """
         last = max((place for place, n in enumerate(shape) if n != 1), default=0)
-        made: list[ScalarNode] = []
+        ranges: list[ScalarNode] = []
         for place, n in enumerate(symbolic(shape, extents)):
             if n == 1:
-                made.append(index_const(0))
+                ranges.append(index_const(0))
                 continue
-            own: nodes.Role = "serial" if place == serial else role
-            made.append(self._range(n, own, node, unroll * (place == last)))
-        return tuple(made)
+            role_of_axis: nodes.Role = "serial" if place == serial else role
+            ranges.append(self._range(n, role_of_axis, node, unroll * (place == last)))
+        return tuple(ranges)
 
     def _range(
         self, extent: int | Extent, role: nodes.Role, node: TensorNode, unroll: int
@@ -224,30 +224,30 @@ class _Walk:
                 stack.extend(reversed(waiting))
                 continue
             stack.pop()
-            made = self._combine(key, [self.known[c] for c in children])
-            self.known[key] = made
-            self.note(made, key[0])
+            result = self._combine(key, [self.known[c] for c in children])
+            self.known[key] = result
+            self.note(result, key[0])
         return self.known[root]
 
-    def note(self, made: ScalarNode, node: TensorNode) -> None:
-        """Record `node` as the origin of `made` and of the index expressions created for it."""
+    def note(self, created: ScalarNode, node: TensorNode) -> None:
+        """Record `node` as the origin of `created` and of the index expressions created for it."""
         parents = frozenset((node,))
-        for source in () if made in self.provenance.parents else made.sources:
+        for source in () if created in self.provenance.parents else created.sources:
             self.note_index(source, parents)
-        self.provenance.made(made, parents)
+        self.provenance.made(created, parents)
 
-    def note_index(self, made: ScalarNode, parents: frozenset[TensorNode]) -> None:
+    def note_index(self, created: ScalarNode, parents: frozenset[TensorNode]) -> None:
         """Record the origins of an index expression: `parents`, and the origins of its indices.
 
         So a sum of indices leads back to every movement that took part, not only to the last.
         """
-        known = self.provenance.parents
-        if made in known or not isinstance(made, nodes.Alu):
+        parents_of = self.provenance.parents
+        if created in parents_of or not isinstance(created, nodes.Alu):
             return
-        for each in toposort([made], known):
-            if isinstance(each, nodes.Alu) and each in known:
-                parents |= known[each]
-        self.provenance.made(made, parents)
+        for each in toposort([created], parents_of):
+            if isinstance(each, nodes.Alu) and each in parents_of:
+                parents |= parents_of[each]
+        self.provenance.made(created, parents)
 
     def _moved(self, node: TensorNode, indices: Indices) -> Indices:
         """The indices into the source of a movement, which is recorded as their origin."""

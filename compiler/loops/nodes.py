@@ -199,8 +199,8 @@ class Alu(ScalarNode):
         if clamped is not None:
             return clamped
         row = OPS[self.op]
-        known = [s.bounds for s in self.sources[1 if row.has_condition else 0 :]]
-        first, second = known[0], known[1] if len(known) > 1 else None
+        bounds = [s.bounds for s in self.sources[1 if row.has_condition else 0 :]]
+        first, second = bounds[0], bounds[1] if len(bounds) > 1 else None
         if first is None or second is None or self.sources[-1].dtype not in (int64, bool_):
             return None
         return None if row.bounds is None else row.bounds(first, second)

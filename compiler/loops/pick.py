@@ -30,11 +30,11 @@ def pick(node: nodes.Reduce) -> ScalarNode | None:
     if len(node.ranges) != 1 or not isinstance(node.ranges[0].sources[0], nodes.Const):
         return None
     axis = node.ranges[0]
-    found = _place(_condition(value), axis)
-    if found is None or axis.extent == 0:
+    position = _place(_condition(value), axis)
+    if position is None or axis.extent == 0:
         return None
     last = index(axis.extent - 1)
-    place = alu("min", alu("max", found, index(0)), last)
+    place = alu("min", alu("max", position, index(0)), last)
     picked = _at(value, axis, place)
     if picked is None or not node.dtype.is_float:
         return picked

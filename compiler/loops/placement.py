@@ -74,10 +74,10 @@ _nests: "WeakKeyDictionary[Body, LoopBlock]" = WeakKeyDictionary()
 def place(body: Body) -> LoopBlock:
     """The loop nest of `body`, as nested blocks. They are cached, so do not change them: work is
     counted from them first, then instructions are generated."""
-    known = _nests.get(body)
-    if known is None:
-        known = _nests[body] = _Placement(body).run()
-    return known
+    nests = _nests.get(body)
+    if nests is None:
+        nests = _nests[body] = _Placement(body).run()
+    return nests
 
 
 def is_loop(each: nodes.Range) -> bool:
@@ -230,10 +230,10 @@ def _shared(path: Path, ranges: tuple[nodes.Range, ...]) -> Path:
 
 def operands_of(node: Nest) -> tuple[ScalarNode, ...]:
     """The operands of a nest in its innermost loop: its sources without its ranges."""
-    own = set(node.ranges)
+    ranges = set(node.ranges)
     if isinstance(node, nodes.Reduce):
         return node.sources[:1]
-    return tuple(s for n, s in enumerate(node.sources) if n < 3 or s not in own)
+    return tuple(s for n, s in enumerate(node.sources) if n < 3 or s not in ranges)
 
 
 def fused_products(body: Body) -> set[ScalarNode]:
@@ -285,12 +285,12 @@ def _needs(
     nothing: frozenset[nodes.Range] = frozenset()
     for node in order:
         nest: Nest | None = node if isinstance(node, NESTS) else None
-        found = scratch.get(node, nothing) if scratch else nothing
+        held = scratch.get(node, nothing) if scratch else nothing
         for source in node.sources if nest is None else operands_of(nest):
             other = needs[source]
-            if other is not found and other:
-                found = found | other if found else other
+            if other is not held and other:
+                held = held | other if held else other
         if isinstance(node, nodes.Range):
-            found = found | {node}
-        needs[node] = found if nest is None else found.difference(nest.ranges)
+            held = held | {node}
+        needs[node] = held if nest is None else held.difference(nest.ranges)
     return needs

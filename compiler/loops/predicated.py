@@ -33,17 +33,17 @@ def bounded(condition: ScalarNode) -> tuple[ScalarNode, Interval] | None:
 
 def intervals(predicate: ScalarNode) -> dict[nodes.Range, Interval]:
     """The loop counters that a predicate restricts, each with the values that it allows."""
-    found: dict[nodes.Range, Interval] = {}
+    intervals_of: dict[nodes.Range, Interval] = {}
     for value, (low, high) in filter(None, map(bounded, conditions(predicate))):
         total = as_sum(value)
         if len(total.terms) != 1 or set(total.terms.values()) != {1}:
             continue
         (counter,) = total.terms
         if isinstance(counter, nodes.Range) and isinstance(counter.sources[0], nodes.Const):
-            least, most = found.get(counter, (0, counter.extent - 1))
+            least, most = intervals_of.get(counter, (0, counter.extent - 1))
             kept = max(least, low - total.constant), min(most, high - total.constant)
-            found[counter] = kept
-    return {r: kept for r, kept in found.items() if kept != (0, r.extent - 1)}
+            intervals_of[counter] = kept
+    return {r: kept for r, kept in intervals_of.items() if kept != (0, r.extent - 1)}
 
 
 def under(
@@ -60,8 +60,8 @@ def under(
         return None
     narrow = {r: _narrow(r, values) for r, values in kept.items()}
     inside = {r: shift(narrow[r], low) for r, (low, _) in kept.items()}
-    made = simplify(_within_reach(simplify(substitute(where, inside)), kept, narrow))
-    return made if len(toposort([made])) < len(order) else None  # so this comes to an end
+    value = simplify(_within_reach(simplify(substitute(where, inside)), kept, narrow))
+    return value if len(toposort([value])) < len(order) else None  # so this comes to an end
 
 
 def _narrow(counter: nodes.Range, values: Interval) -> ScalarNode:
@@ -73,11 +73,11 @@ def _narrow(counter: nodes.Range, values: Interval) -> ScalarNode:
 
 
 def _within_reach(
-    made: ScalarNode, kept: Mapping[nodes.Range, Interval], narrow: Mapping[nodes.Range, ScalarNode]
+    node: ScalarNode, kept: Mapping[nodes.Range, Interval], narrow: Mapping[nodes.Range, ScalarNode]
 ) -> ScalarNode:
     """An expression of narrowed counters, rewritten in terms of the original ones."""
     back = {
         narrow[r]: shift(r, -low) for r, (low, _) in kept.items()
         if isinstance(narrow[r], nodes.Range)
     }  # fmt: skip
-    return substitute(made, back)
+    return substitute(node, back)

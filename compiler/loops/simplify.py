@@ -239,9 +239,9 @@ def decided_by_others(node: nodes.Alu) -> ScalarNode | None:
     """i >= 8 and i >= 12 = i >= 12"""
     if node.dtype.kind != "bool":
         return None
-    given = conditions(node)
+    conditions_of = conditions(node)
     least: dict[tuple[ScalarNode, str], tuple[int, ScalarNode]] = {}
-    for each in filter(bounded, given):
+    for each in filter(bounded, conditions_of):
         assert isinstance(each, nodes.Alu)
         value, limit = each.sources
         assert isinstance(limit, nodes.Const)
@@ -249,8 +249,8 @@ def decided_by_others(node: nodes.Alu) -> ScalarNode | None:
         key = value, each.op
         least[key] = min(least.get(key, (by, each)), (by, each), key=lambda pair: pair[0])
     tightest = {each for _, each in least.values()}
-    kept = list(dict.fromkeys(c for c in given if c in tightest or not bounded(c)))
-    if len(kept) == len(given):
+    kept = list(dict.fromkeys(c for c in conditions_of if c in tightest or not bounded(c)))
+    if len(kept) == len(conditions_of):
         return None
     return functools.reduce(lambda a, b: alu("and", a, b), kept)
 
@@ -260,8 +260,8 @@ def under_its_predicate(node: nodes.Load) -> ScalarNode | None:
     """in1[(i + 5) % 6] if i >= 1 = in1[i - 1] if i >= 1 where i is 0 … 5"""
     if node.predicate is None:
         return None
-    made = under(node.predicate, node.sources[1], _simplest_index)
-    return made and node.with_sources((node.sources[0], made, *node.sources[2:]))
+    value = under(node.predicate, node.sources[1], _simplest_index)
+    return value and node.with_sources((node.sources[0], value, *node.sources[2:]))
 
 
 def _simplest_index(where: ScalarNode) -> ScalarNode:
@@ -319,7 +319,7 @@ def simplify(body: Body, provenance: Provenance[Any], matches: list[Match] | Non
 
 def simplified(body: Body, provenance: Provenance[Any], matches: list[Match] | None) -> Body:
     """The same, recorded as one step: the end of a pass that creates indices."""
-    made = simplify(body, provenance)
-    if matches is not None and made is not body:
-        matches.append(Match("simplify", "indices in simplest form", "", body, made))
-    return made
+    result = simplify(body, provenance)
+    if matches is not None and result is not body:
+        matches.append(Match("simplify", "indices in simplest form", "", body, result))
+    return result

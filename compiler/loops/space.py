@@ -59,10 +59,10 @@ def iteration_space(
 
 def _groups(ranges: list[Range]) -> list[Tiles]:
     """The ranges by axis; the remainder of a tiled axis is an axis of its own."""
-    found: dict[tuple[int, tuple[int, ...]], Tiles] = {}
+    groups: dict[tuple[int, tuple[int, ...]], Tiles] = {}
     for each in sorted(ranges, key=lambda r: (r.number, r.part)):
-        found.setdefault((each.number, _rest(each)), []).append(each)
-    return list(found.values())
+        groups.setdefault((each.number, _rest(each)), []).append(each)
+    return list(groups.values())
 
 
 def _rest(each: Range) -> tuple[int, ...]:
@@ -74,13 +74,13 @@ def _rest(each: Range) -> tuple[int, ...]:
 def _masks(order: list[ScalarNode]) -> dict[frozenset[ScalarNode], int]:
     """By ranges, the extents of axes whose loops run further, as the predicates bound them."""
     predicates = dict.fromkeys(n.predicate for n in order if isinstance(n, Load | Store))
-    found: dict[frozenset[ScalarNode], int] = {}
+    masks: dict[frozenset[ScalarNode], int] = {}
     for predicate in predicates:
         for bounded, limit in filter(None, limits(predicate)):
             trips = [_trips(r) for r in bounded.terms if isinstance(r, Range)]
             if limit < math.prod(trips) and len(trips) > 1:
-                found[frozenset(bounded.terms)] = limit
-    return found
+                masks[frozenset(bounded.terms)] = limit
+    return masks
 
 
 def _trips(each: Range) -> int:

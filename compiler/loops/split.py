@@ -64,31 +64,31 @@ def divisions(body: Body) -> list[Alu]:
 
 def _divided(body: Body) -> list[Range]:
     """The axes in the dividends of indices, in order; without those of variable extent."""
-    found: dict[Range, None] = {}
+    axes: dict[Range, None] = {}
     for node in divisions(body):
         if node.dtype == int64:
             terms = as_sum(node.sources[0]).terms
-            found |= {t: None for t in terms if isinstance(t, Range)}
-    if not found:
+            axes |= {t: None for t in terms if isinstance(t, Range)}
+    if not axes:
         return []
     folds = sum(isinstance(n, Reduce) for n in toposort([body]))
     is_product = folds == 1 and bool(fused_products(body))
     roles = ("reduction",) if is_product else ("normal", "reduction")
-    fixed_ones = (r for r in found if isinstance(r.sources[0], Const) and not r.unroll)
+    fixed_ones = (r for r in axes if isinstance(r.sources[0], Const) and not r.unroll)
     return [r for r in fixed_ones if r.role in roles]
 
 
 def _tries(body: Body, each: Range) -> Iterator[tuple[int, ...]]:
     """Candidate divisors of an axis: a chain of divisors, greatest first, then each one alone."""
     least = NARROWEST if _is_innermost(body, each) else 2
-    found = sorted(w for w in _widths(body, each) if w >= least and each.extent % w == 0)
+    divisors = sorted(w for w in _widths(body, each) if w >= least and each.extent % w == 0)
     chain: list[int] = []
-    for width in found:
+    for width in divisors:
         if not chain or width % chain[-1] == 0:
             chain.append(width)
     if len(chain) > 1:
         yield tuple(reversed(chain))
-    yield from ((width,) for width in found)
+    yield from ((width,) for width in divisors)
 
 
 def _is_innermost(body: Body, each: Range) -> bool:
@@ -98,15 +98,15 @@ def _is_innermost(body: Body, each: Range) -> bool:
 
 def _widths(body: Body, each: Range) -> set[int]:
     """The number of iterations of an axis after which a division in an index changes its result."""
-    found: set[int] = set()
+    widths: set[int] = set()
     for node in divisions(body):
         value, by = node.sources
         step = as_sum(value).terms.get(each, 0)
         if step > 0 and isinstance(by, Const) and node.dtype == int64:
             divisor = int(by.value)
             if divisor > step and divisor % step == 0 and divisor // step < each.extent:
-                found.add(divisor // step)
-    return found
+                widths.add(divisor // step)
+    return widths
 
 
 def _cut(body: Body, each: Range, widths: tuple[int, ...], provenance: Provenance[Any]) -> Body:
@@ -128,9 +128,9 @@ def _cut(body: Body, each: Range, widths: tuple[int, ...], provenance: Provenanc
         first = fixed(node)
         loops = [p for r in node.ranges for p in (parts if r is each else (r,))]
         predicates = [s for s in sources[first:] if not isinstance(s, Range) and s is not total]
-        made = node.with_sources((*sources[:first], *loops, *predicates))
-        inherit(made, node, provenance)
-        return made
+        rebuilt_nest = node.with_sources((*sources[:first], *loops, *predicates))
+        inherit(rebuilt_nest, node, provenance)
+        return rebuilt_nest
 
     return simplify(rebuilt(body, change, provenance), provenance)
 

@@ -124,14 +124,14 @@ def limits(predicate: ScalarNode | None) -> list[tuple[Sum, int] | None]:
 
     None for each condition of the predicate that has another form.
     """
-    found: list[tuple[Sum, int] | None] = []
+    limits_of: list[tuple[Sum, int] | None] = []
     for condition in reversed(conditions(predicate)):
         match condition:
             case Alu(op="lt", sources=(a, b)) if (limit := at_greatest(b)) is not None:
                 bounded = as_sum(a)
                 is_sum = all(isinstance(t, Range) and c > 0 for t, c in bounded.terms.items())
                 kept = Sum(bounded.terms, 0), limit - bounded.constant
-                found.append(kept if is_sum and bounded.terms else None)
+                limits_of.append(kept if is_sum and bounded.terms else None)
             case _:
-                found.append(None)
-    return found
+                limits_of.append(None)
+    return limits_of

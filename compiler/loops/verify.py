@@ -220,8 +220,8 @@ def _ranges(order: list[ScalarNode]) -> None:
     inside: dict[ScalarNode, frozenset[Range]] = {}
     for node in order:
         below = frozenset[Range]().union(*(inside[s] for s in node.sources))
-        own = node.ranges if isinstance(node, Nest) else ()
-        inside[node] = below | set(own)
+        ranges = node.ranges if isinstance(node, Nest) else ()
+        inside[node] = below | set(ranges)
         if isinstance(node, Range):
             _extent(node)
         elif isinstance(node, DefineVar):

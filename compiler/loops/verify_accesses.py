@@ -230,17 +230,17 @@ def _below(digits: tuple[tuple[int, int], ...], limit: int) -> list[_Box]:
     (stride, trips), *others = digits
     rest = tuple(others)
     whole = min(max((limit - 1 - _Box(0, rest).last) // stride + 1, 0), trips)
-    made = [_Box(0, ((stride, whole), *rest))] if whole else []
+    boxes = [_Box(0, ((stride, whole), *rest))] if whole else []
     if whole < trips:
         last = _below(rest, limit - whole * stride)
-        made += [_Box(whole * stride + box.start, box.axes) for box in last]
-    return made
+        boxes += [_Box(whole * stride + box.start, box.axes) for box in last]
+    return boxes
 
 
 def _trips(store: nodes.Store) -> dict[ScalarNode, int]:
     """The trip count of each range of a store at the greatest values of variables."""
-    found = {each: at_greatest(each.sources[0]) for each in store.ranges}
-    return {each: 0 if number is None else number for each, number in found.items()}
+    trips = {each: at_greatest(each.sources[0]) for each in store.ranges}
+    return {each: 0 if number is None else number for each, number in trips.items()}
 
 
 def _apart(store: nodes.Store, box: _Box) -> None:

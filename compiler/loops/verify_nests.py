@@ -55,23 +55,23 @@ def _level(node: Range) -> None:
 
 def _lanes(node: ScalarNode, needs: Mapping[ScalarNode, frozenset[Range]]) -> None:
     """Invariant 11, for the ranges of a value."""
-    own = set(node.ranges) if isinstance(node, Nest) else set()
-    vectors = sorted(r.name for r in needs[node] | own if r.level == "vector")
+    ranges = set(node.ranges) if isinstance(node, Nest) else set()
+    vectors = sorted(r.name for r in needs[node] | ranges if r.level == "vector")
     if len(vectors) > 1:
         broken(node, 11, "a value has lanes of two ranges", ", ".join(vectors), "one")
 
 
 def _words(node: ScalarNode, needs: Mapping[ScalarNode, frozenset[Range]]) -> None:
     """Invariant 15."""
-    own = node.ranges if isinstance(node, Nest) else ()
-    found = [r for r in own if r.level == "dot"]
-    if found:
+    ranges = node.ranges if isinstance(node, Nest) else ()
+    words = [r for r in ranges if r.level == "dot"]
+    if words:
         value = node.sources[0]
-        known = factors(value) if isinstance(node, Reduce) and node.op == "sum" else None
-        parts = in_a_word(known[0].dtype) if known else 0
-        if len(found) > 1 or parts != found[0].extent:
-            what = f"{found[0].name} does not form a word"
-            broken(node, 15, what, found[0].extent, parts or "a product")
+        product_factors = factors(value) if isinstance(node, Reduce) and node.op == "sum" else None
+        parts = in_a_word(product_factors[0].dtype) if product_factors else 0
+        if len(words) > 1 or parts != words[0].extent:
+            what = f"{words[0].name} does not form a word"
+            broken(node, 15, what, words[0].extent, parts or "a product")
     for axis in (r for r in needs[node] if r.level == "dot"):
         against = against_words(node, axis, needs)
         if against:

@@ -2,7 +2,8 @@
 
 `OPS` holds the elementwise operations and `REDUCTIONS` the reductions; `row.py` defines the columns
 and which of them are required. To add an operation, write its row here, above it its expansion
-unless it is a machine instruction, and a method of `Tensor` that applies it.
+unless it is a machine instruction, its derivative in `derivatives.py`, and a method of `Tensor`
+that applies it.
 """
 
 import math

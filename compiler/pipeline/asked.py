@@ -31,11 +31,11 @@ def program_of(
     value: object = program[0] if len(program) == 1 else program
     if program and callable(program[0]):
         value = result_of(operation, program[0], program[1:])
-    given = value if isinstance(value, list | tuple) else [value]
-    if not given:
+    roots = value if isinstance(value, list | tuple) else [value]
+    if not roots:
         what = f"nothing to {operation}"
         raise DataError(operation, what, got=repr(value), expected="a Tensor")
-    flat = [one for each in given for one in (each if isinstance(each, list | tuple) else [each])]
+    flat = [one for each in roots for one in (each if isinstance(each, list | tuple) else [each])]
     return [_node(operation, each) for each in flat], options
 
 
@@ -71,8 +71,8 @@ def result_of(operation: str, function: Callable[..., object], inputs: Sequence[
             expected="one example for each argument",
             hint=f"give them after it: {operation}(function, x, …)", origin=caller(operation),
         ) from None  # fmt: skip
-    made = function(*(makers[0](v) if isinstance(v, np.ndarray) else v for v in inputs))
-    return list(made.values()) if isinstance(made, Mapping) else made
+    result = function(*(makers[0](v) if isinstance(v, np.ndarray) else v for v in inputs))
+    return list(result.values()) if isinstance(result, Mapping) else result
 
 
 def called(function: Callable[..., object]) -> str:

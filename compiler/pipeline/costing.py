@@ -20,17 +20,17 @@ from compiler.schedule.items import ScheduleItem
 
 
 def figures(
-    made: Scheduled, results: Sequence[Buffer], loops: Mapping[Sink, Body], model: MachineModel
+    scheduled: Scheduled, results: Sequence[Buffer], loops: Mapping[Sink, Body], model: MachineModel
 ) -> dict[str, Any]:
     """The fields of a `Schedule` that follow from its items and the loops of its kernels."""
-    items = made.items
+    items = scheduled.items
     works = {body: count(loop) for body, loop in loops.items()}
     plan = share(items, results)
     analysis = costs.analyse(items, works, model, plan)
     times = costs.timings(items, analysis)
-    outlined = made.outlined
+    outlined = scheduled.outlined
     inside = outlined.inside_iterations
-    computed = [outlined.origins.of(c) | inside.get(c, frozenset()) for c in made.calls]
+    computed = [outlined.origins.of(c) | inside.get(c, frozenset()) for c in scheduled.calls]
     of_loops = (choice for it in outlined.iterations.values() for choice in it.parts.choices)
     spaces = {body: iteration_space(loop, works[body], model=model) for body, loop in loops.items()}
     return {
@@ -42,8 +42,8 @@ def figures(
         "itemwise_bytes": footprint.itemwise_bytes(items),
         "memory_plan": plan,
         "opportunities": (
-            *opportunities(items, analysis, results, _reasons(made), model, works, plan),
-            *taken(items, computed, [*made.choices, *of_loops], analysis, model),
+            *opportunities(items, analysis, results, _reasons(scheduled), model, works, plan),
+            *taken(items, computed, [*scheduled.choices, *of_loops], analysis, model),
         ),
         "spaces": tuple(spaces.get(_body(item)) for item in items),
         "works": tuple(works.get(_body(item)) for item in items),
@@ -52,17 +52,17 @@ def figures(
 
 
 def shares(
-    made: Scheduled, numbers: Numbering
+    scheduled: Scheduled, numbers: Numbering
 ) -> tuple[tuple[tuple[TensorNode, OwnWork], ...], ...]:
     """For each item which nodes of the graph do how much of its work, by their numbers."""
-    held = made.outlined.buffers
+    held = scheduled.outlined.buffers
     by_call: dict[Any, tuple[tuple[TensorNode, OwnWork], ...]] = {}
-    for call in made.calls:
+    for call in scheduled.calls:
         if call not in by_call:
-            nodes = sorted(made.outlined.origins.of(call), key=numbers.__getitem__)
+            nodes = sorted(scheduled.outlined.origins.of(call), key=numbers.__getitem__)
             rows = own_work(nodes, held)
             by_call[call] = tuple((node, rows[node]) for node in nodes if node in rows)
-    return tuple(by_call[call] for call in made.calls)
+    return tuple(by_call[call] for call in scheduled.calls)
 
 
 def _body(item: ScheduleItem) -> Any:
@@ -75,12 +75,12 @@ def _inputs(items: Sequence[ScheduleItem]) -> tuple[Buffer, ...]:
     return tuple(dict.fromkeys(b for b in touched if b.unique >= 0))
 
 
-def _reasons(made: Scheduled) -> dict[Buffer, str]:
+def _reasons(scheduled: Scheduled) -> dict[Buffer, str]:
     """For each buffer why its value was not computed where it is read."""
-    kept = {choice.node: choice.reason for choice in made.choices if not choice.is_fused}
+    kept = {choice.node: choice.reason for choice in scheduled.choices if not choice.is_fused}
     outside = {
         buffer_of(holder): kept[node]
-        for node, holder in made.outlined.buffers.items()
+        for node, holder in scheduled.outlined.buffers.items()
         if node in kept
     }
-    return outside | made.outlined.reasons
+    return outside | scheduled.outlined.reasons

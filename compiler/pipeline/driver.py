@@ -100,10 +100,10 @@ def _between(rows: Sequence[Step], after: str, until: str) -> Iterator[Step]:
     yield from rows[start:end]
 
 
-def call(row: Step, *given: Any) -> Any:
+def call(row: Step, *arguments: Any) -> Any:
     """The result of a row for what it is given; rules of a user's that never end are refused."""
     try:
-        return row.function(*given)
+        return row.function(*arguments)
     except InternalError as error:
         if not row.is_own:
             raise
@@ -121,14 +121,14 @@ def _run_row(unit: Unit, row: Step) -> None:
         return
     _refuse_unmet(unit, row)
     start = time.perf_counter()
-    given = _given(unit, row)
+    arguments = _given(unit, row)
     try:
-        made = call(row, *given)
+        result = call(row, *arguments)
     except Exception as error:
         if row.otherwise is None:
             raise
-        made = row.otherwise(error)
-    setattr(unit, row.makes, made)
+        result = row.otherwise(error)
+    setattr(unit, row.makes, result)
     _note(unit, row, time.perf_counter() - start)
 
 
@@ -165,12 +165,12 @@ def _note(unit: Unit, row: Step, seconds: float) -> None:
 
 def _check(unit: Unit, row: Step) -> None:
     """Check what there is, unless it was found right before; a user's own pass is blamed for it."""
-    given = _given(unit, row)
-    if unit.checked == given:
+    arguments = _given(unit, row)
+    if unit.checked == arguments:
         return
     start = time.perf_counter()
     try:
-        call(row, *given)
+        call(row, *arguments)
     except InternalError as error:
         last = unit.ran[-1][0]
         if not last.is_own:
@@ -179,7 +179,7 @@ def _check(unit: Unit, row: Step) -> None:
         hint = "a rule may not undo what the passes before it gave; try it before them"
         got = f"{error.problem}; {error.got}"
         raise PassError(last.name, what, got=got, expected=error.expected, hint=hint) from error
-    unit.checked = given
+    unit.checked = arguments
     _note(unit, row, time.perf_counter() - start)
 
 

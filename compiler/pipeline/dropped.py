@@ -60,9 +60,9 @@ def again(choices: Choices, error: Exception, options: Options, attempt: int) ->
     if os.environ.get(SWITCH) == "error":
         raise error
     left = _less(choices, error) if attempt < ROUNDS else None
-    made = _plain(choices, error) if left is None else left
-    DROPPED.add(len(choices) - len(made))
-    return made
+    fewer = _plain(choices, error) if left is None else left
+    DROPPED.add(len(choices) - len(fewer))
+    return fewer
 
 
 def unchosen(error: Exception) -> Choices:

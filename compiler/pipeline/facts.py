@@ -1,15 +1,15 @@
-"""Facts that passes rely on: each in words, with a check that names the first place it fails.
+"""Facts that passes rely on: each has a text, and a check that names the first violation.
 
-    DIFFERENTIATED  no gradient is left that is no operation  given by differentiate
-    MERGED       every node's lines are kept apart from it       given by cse
+    DIFFERENTIATED  gradients are operations                  given by differentiate
+    MERGED       lines are recorded apart from nodes             given by cse
     DECOMPOSED   only machine operations and core kinds          given by decompose
     SHARDED      no value is in shards                           given by shard
     SIMPLE       no rule of `loops/simplify.py` matches          given by simplify on loops
-    WHOLE        every axis is whole                             given by index, ended by tile
-    CUT          axes have the parts that choices name           given by tile
+    WHOLE        no axis is split                                given by index, ended by tile
+    CUT          axes are split as the choices say               given by tile
     LOOPS        every axis is a loop                            given by index, ended by unroll,
                                                                  vectorize and parallelize
-    LANES        what is in lanes is known                       given by vectorize
+    LANES        the axes of vector lanes are decided            given by vectorize
 """
 
 from typing import Any
@@ -28,16 +28,16 @@ from compiler.loops.simplify import RULES
 
 
 def _gradient_left(root: Sink) -> str:
-    """The first gradient that is not made of operations."""
-    found = next((n for n in toposort([root]) if isinstance(n, Gradient)), None)
-    return "" if found is None else f"{operation(found)} {short(found)}"
+    """The first gradient that is not an operation yet."""
+    gradient = next((n for n in toposort([root]) if isinstance(n, Gradient)), None)
+    return "" if gradient is None else f"{operation(gradient)} {short(gradient)}"
 
 
 def _with_lines(root: Sink) -> str:
-    """A node that still carries the line that made it."""
-    found = next((n for n in toposort([root]) if n.origin is not None), None)
-    where = found.origin.place if found is not None and found.origin else ""
-    return f"{operation(found)} still carries its line, {where}" if found is not None else ""
+    """The first node that still carries its own line."""
+    node = next((n for n in toposort([root]) if n.origin is not None), None)
+    where = node.origin.place if node is not None and node.origin else ""
+    return f"{operation(node)} still carries its line, {where}" if node is not None else ""
 
 
 def _undecomposed(root: Sink) -> str:
@@ -51,8 +51,8 @@ def _undecomposed(root: Sink) -> str:
 
 def _in_shards(root: Sink) -> str:
     """The first value in shards."""
-    found = next((n for n in toposort([root]) if isinstance(n, Multi)), None)
-    return "" if found is None else f"a value on {len(found.sources)} devices: {operation(found)}"
+    joint = next((n for n in toposort([root]) if isinstance(n, Multi)), None)
+    return "" if joint is None else f"a value on {len(joint.sources)} devices: {operation(joint)}"
 
 
 def _not_simple(body: Body) -> str:
@@ -70,16 +70,16 @@ def _ranges(body: Body) -> list[Range]:
 
 
 def _cut(body: Body) -> str:
-    """An axis that was cut."""
+    """The first axis that was split."""
     return next((f"{r.name} is a part of an axis" for r in _ranges(body) if r.part), "")
 
 
 def _no_loop(body: Body) -> str:
-    """An axis whose iterations do not follow one another."""
+    """The first axis that is not a serial loop."""
     words = {"unroll": "unrolled", "vector": "lanes of a vector", "dot": "elements of a word",
-             "core": "shared out to cores"}
-    found = next((r for r in _ranges(body) if r.level != "loop"), None)
-    return "" if found is None else f"{found.name} is {words[found.level]}"
+             "core": "distributed over cores"}
+    axis = next((r for r in _ranges(body) if r.level != "loop"), None)
+    return "" if axis is None else f"{axis.name} is {words[axis.level]}"
 
 
 DIFFERENTIATED = Fact("gradients are operations", _gradient_left)
@@ -89,7 +89,7 @@ DECOMPOSED = Fact("only machine operations and core kinds are left (invariants 1
                   _undecomposed)  # fmt: skip
 SHARDED = Fact("no value is in shards (invariant 22)", _in_shards)
 SIMPLE = Fact("indices are in simplest form", _not_simple)
-WHOLE = Fact("every axis is whole: none was cut", _cut)
-CUT = Fact("axes are cut as the choices say")
+WHOLE = Fact("no axis is split", _cut)
+CUT = Fact("axes are split as the choices say")
 LOOPS = Fact("every axis is a loop: none is unrolled, in lanes or on cores", _no_loop)
 LANES = Fact("the axes that choices name are lanes, so loads and stores are those of whole vectors")

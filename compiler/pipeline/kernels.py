@@ -58,13 +58,13 @@ class CompiledKernel:
 
     def decisions(self, entity: str) -> tuple[Decision, ...]:
         """Each choice, made or refused, with its reason; `entity` is that of the kernel's loops."""
-        made = (
+        decisions = (
             Decision(entity, word(c), True, Reason(f"{show(c)}: {c.because or 'as asked'}",
                                                    *numbers_of(c.because)))
             for c in self.choices
         )  # fmt: skip
         refused = (Decision(entity, r.kind, False, r.because) for r in self.choices.refused)
-        return (*made, *refused)
+        return (*decisions, *refused)
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -95,11 +95,11 @@ class KernelUnit(driver.Unit):
 
     def named(self, name: str, prefix: str) -> "KernelUnit":
         """The same as far as it went, as the kernel of another name."""
-        made = copy(self)
-        made.name, made.prefix = name, prefix
-        made.ran, made.facts = list(self.ran), set(self.facts)
-        made.records = [replace(r, kernel=name, prefix=prefix) for r in self.records]
-        return made
+        named = copy(self)
+        named.name, named.prefix = name, prefix
+        named.ran, named.facts = list(self.ran), set(self.facts)
+        named.records = [replace(r, kernel=name, prefix=prefix) for r in self.records]
+        return named
 
     @property
     def instructions(self) -> tuple[Instruction, ...]:
@@ -112,10 +112,10 @@ def compile_kernel(name: str, body: Sink, options: Options, number: int) -> Comp
 
     What the compiler chose and cannot be done is left out (`dropped.py`).
     """
-    known, number_of = _asked_for(name, options), f"loops:{number}:"
+    asked_for, number_of = _asked_for(name, options), f"loops:{number}:"
     fields = {"body": body, "name": name, "options": options, "prefix": number_of}
-    if not isinstance(known, MachineModel):
-        return _compiled(*_through(("lowered", "llvm"), known, None, fields))
+    if not isinstance(asked_for, MachineModel):
+        return _compiled(*_through(("lowered", "llvm"), asked_for, None, fields))
     held = _looped(body, options)
     again = None if held is None else held.named(name, number_of)
     return _compiled(*_through(("lowered", "llvm"), None, again, fields))
@@ -129,13 +129,13 @@ def _looped(body: Sink, options: Options) -> KernelUnit | None:
     tried = LOOPED.held(_key(body, replace(options, verify=False)))
     if tried is None:
         return None
-    made = tried.named("", "")
-    made.options = options
+    unit = tried.named("", "")
+    unit.options = options
     try:
-        driver.check(made, "loops")
+        driver.check(unit, "loops")
     except CompileError:
         return None  # compiled again, the row that is to blame is found
-    return LOOPED.keep(_key(body, options), made)
+    return LOOPED.keep(_key(body, options), unit)
 
 
 def _through(
@@ -150,22 +150,22 @@ def _through(
     """
     attempt = 1
     while True:
-        made = unit or KernelUnit(choices=choices, **fields)
+        kernel = unit or KernelUnit(choices=choices, **fields)
         if unit is None:
-            driver.run(made, "loops", until="choose")
-            made.whole = made.loops
-        assert made.choices is not None
+            driver.run(kernel, "loops", until="choose")
+            kernel.whole = kernel.loops
+        assert kernel.choices is not None
         try:
             if unit is None:
-                driver.run(made, "loops", after="choose")
+                driver.run(kernel, "loops", after="choose")
             for stage in stages:
-                driver.run(made, stage)
+                driver.run(kernel, stage)
         except Exception as error:  # whatever it is: with other choices it need not be
             options: Options = fields["options"]
-            choices, unit = dropped.again(made.choices, error, options, attempt), None
+            choices, unit = dropped.again(kernel.choices, error, options, attempt), None
             attempt += 1
         else:
-            return made, made.choices
+            return kernel, kernel.choices
 
 
 HELD = 256
@@ -228,8 +228,8 @@ def _asked_for(name: str, options: Options) -> Choices | MachineModel:
             return PLAIN
         case "auto":
             return options.model
-        case given:
-            return parse(given.get(name, PLAIN))
+        case loops:
+            return parse(loops.get(name, PLAIN))
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,9 +320,9 @@ class CodeUnit(driver.Unit):
 
 def _specified(kernel: CompiledKernel, where: device.Device, options: Options) -> CodeUnit:
     """A kernel up to what the device's compiler takes."""
-    made = CodeUnit(kernel=kernel, where=where, options=options)
-    driver.run(made, "machine", until="specify")
-    return made
+    unit = CodeUnit(kernel=kernel, where=where, options=options)
+    driver.run(unit, "machine", until="specify")
+    return unit
 
 
 def _compile(codes: Iterable[CodeUnit], count: int, options: Options) -> list[CodeUnit]:

@@ -32,12 +32,12 @@ def names(root: Sink) -> dict[TensorNode, str]:
     """The variable that each node below `root` was assigned to, for nodes that one was."""
     order: list[TensorNode] = [n for n in toposort([root]) if not isinstance(n, Sink)]
     inner = {s for n in order for s in n.sources if _line(s.origin) == _line(n.origin)}
-    found = {n: _assigned(*_line(n.origin)) for n in order if n.origin and n not in inner}
+    variables = {n: _assigned(*_line(n.origin)) for n in order if n.origin and n not in inner}
     calling = _results(order)
     for node in order:
-        for frame in calling[node] if not found.get(node) else ():
-            found[node] = found.get(node) or _assigned(frame.file, frame.line)
-    return {node: name for node, name in found.items() if name}
+        for frame in calling[node] if not variables.get(node) else ():
+            variables[node] = variables.get(node) or _assigned(frame.file, frame.line)
+    return {node: name for node, name in variables.items() if name}
 
 
 def _results(order: list[TensorNode]) -> dict[TensorNode, list[Frame]]:

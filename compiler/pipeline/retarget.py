@@ -50,16 +50,16 @@ Place: TypeAlias = tuple[Instruction, Node, frozenset[Node]]
 """An instruction, the scalar that it computes, and the nodes of the body that this comes from."""
 
 
-def counterparts(own: CompiledKernel, host: CompiledKernel) -> list[tuple[int, ...]]:
+def counterparts(kernel: CompiledKernel, host: CompiledKernel) -> list[tuple[int, ...]]:
     """For each instruction of a kernel that of this host's loops which does the same.
 
     Where several do they are taken in order, in step: a fifth of the one for a fifth of the other.
     Where none does, it is one that comes from the same nodes; () where none is known.
     """
-    known, wanted = list(_places(host)), list(_places(own))
+    host_places, wanted = list(_places(host)), list(_places(kernel))
     result: list[tuple[int, ...]] = [()] * len(wanted)
     for alike in LIKENESS:
-        there, here = _grouped(known, alike), _grouped(wanted, alike)
+        there, here = _grouped(host_places, alike), _grouped(wanted, alike)
         for key, places in here.items():
             same = there.get(key, [])
             for order, place in enumerate(places):
@@ -74,12 +74,12 @@ def _places(kernel: CompiledKernel) -> Iterator[Place]:
 
 
 def _grouped(places: list[Place], alike: Callable[[Place], Hashable]) -> dict[Hashable, list[int]]:
-    found: dict[Hashable, list[int]] = {}
+    groups: dict[Hashable, list[int]] = {}
     for number, place in enumerate(places):
         key = alike(place)
         if key is not None:
-            found.setdefault(key, []).append(number)
-    return found
+            groups.setdefault(key, []).append(number)
+    return groups
 
 
 def _same_operation(place: Place) -> Hashable:

@@ -2,7 +2,7 @@
 
 Each row says why it stands where it stands. A pass changes the program of its stage; another row
 takes what earlier rows made, by name, and makes the next thing of it, or checks it. To add a pass:
-a file in the stage's folder, and a row here; what its tests are, says `compiler/README.md`.
+a file in the stage's folder, and a row here; `CONTRIBUTING.md` lists its tests.
 """
 
 from compiler.core.passes import Passes, StageName, Step
@@ -208,10 +208,10 @@ def rows(stage: StageName, passes: Passes | None = None) -> list[Step]:
     usual = [row for row in PIPELINE if row.stage == stage]
     if passes is None:
         return usual
-    given = [row for row in passes.of(stage) if row.is_pass]
-    first = next((place for place, row in enumerate(given) if row.is_chosen), len(given))
-    parts = {False: given[:first], True: given[first:]}
-    found: list[Step] = []
+    steps = [row for row in passes.of(stage) if row.is_pass]
+    first = next((place for place, row in enumerate(steps) if row.is_chosen), len(steps))
+    parts = {False: steps[:first], True: steps[first:]}
+    checked: list[Step] = []
     for row in usual:
-        found += parts.pop(row.is_chosen, ()) if row.is_pass else [row]
-    return found
+        checked += parts.pop(row.is_chosen, ()) if row.is_pass else [row]
+    return checked

@@ -64,21 +64,21 @@ class ProgramUnit(driver.Unit):
     def iterations(self) -> dict[Sink, Iteration]:
         """One iteration of each loop, of loops inside loops too: each goes through the rows as the
         program does, up to where its kernels are known."""
-        found: dict[Sink, Iteration] = {}
+        by_body: dict[Sink, Iteration] = {}
         stack = [self.separated.root]
         while stack:
             loops = (node for node in toposort([stack.pop()]) if isinstance(node, Repeat))
             for body in dict.fromkeys(loop.body for loop in loops):
-                if body not in found:
+                if body not in by_body:
                     unit = ProgramUnit(graph=body, options=self.options, prefix="iteration:")
                     driver.run(unit, "graph")
                     driver.run(unit, "schedule", until="fission")
                     root = unit.separated.root
-                    found[body] = Iteration(
+                    by_body[body] = Iteration(
                         root, unit.judged, unit.carried, unit.records, unit.provenance
                     )
                     stack.append(root)
-        return found
+        return by_body
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,21 +106,21 @@ def scheduled(unit: ProgramUnit, seconds: dict[str, float]) -> Scheduled:
     cut = unit.took("schedule")
     driver.run(unit, "schedule", after="deduplicate")
     seconds |= {"kernels": cut, "schedule": unit.took("schedule") - cut}
-    made, separated = unit.ordered, unit.separated
+    done, separated = unit.ordered, unit.separated
     choices = [*separated.choices, *_of_originals(unit.judged.choices, separated)]
     plain = _of_originals(unit.judged.plain, separated)
-    return Scheduled(unit.deduplicated, made.items, made.dependencies, made.calls, choices, plain)
+    return Scheduled(unit.deduplicated, done.items, done.dependencies, done.calls, choices, plain)
 
 
 def _of_originals(choices: list[Choice], separated: Separated) -> list[Choice]:
     """The choices, each about the node of the program that its own stands for."""
     if not separated.originals:
         return choices
-    known = separated.originals
-    return [replace(choice, node=known.get(choice.node, choice.node)) for choice in choices]
+    originals = separated.originals
+    return [replace(choice, node=originals.get(choice.node, choice.node)) for choice in choices]
 
 
-def origin_of(made: Scheduled, places: Provenance[Origin], buffer: Buffer) -> Origin | None:
+def origin_of(unit: Scheduled, places: Provenance[Origin], buffer: Buffer) -> Origin | None:
     """The user's line that makes the value of a buffer; the last of several."""
-    nodes = made.outlined.origins.of(buffer)
+    nodes = unit.outlined.origins.of(buffer)
     return max((origin for node in nodes for origin in places.of(node)), default=None)

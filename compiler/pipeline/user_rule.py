@@ -33,14 +33,14 @@ from compiler.loops.nodes import Body, ScalarNode
 from compiler.ops.table import OPS, REDUCTIONS
 
 
-def rule(*given: Any) -> Any:
+def rule(*targets: Any) -> Any:
     """Decorate a function as a rule: `@rule`, `@rule("mul")`, or `@rule(Reshape, "sum")`.
 
     Raises `PassError` for a name that nothing has, for classes of two stages, and for a function
     that does not take one node.
     """
-    is_bare = len(given) == 1 and not isinstance(given[0], str | type)
-    return _made(given[0], ()) if is_bare else functools.partial(_made, wanted=given)
+    is_bare = len(targets) == 1 and not isinstance(targets[0], str | type)
+    return _made(targets[0], ()) if is_bare else functools.partial(_made, wanted=targets)
 
 
 def is_constant(node: TensorNode, value: Scalar) -> bool:
@@ -59,8 +59,8 @@ def _made(function: Function, wanted: tuple[Any, ...]) -> Rule:
     is_loops = [issubclass(each, ScalarNode) for each in classes]
     if any(is_loops) and not all(is_loops):
         _refuse(function.__name__, "a rule is on the graph or on loops", "classes of both", "one")
-    made = make_rule(_checked(function), targets, function)
-    return Rule(made.function, targets, made.name, made.algebra, made.source, function,
+    new = make_rule(_checked(function), targets, function)
+    return Rule(new.function, targets, new.name, new.algebra, new.source, function,
                 "loops" if any(is_loops) else "graph")  # fmt: skip
 
 
@@ -73,14 +73,14 @@ def _targets(wanted: str | type[Node]) -> Iterator[Any]:
         return
     named = {kind.__name__.lower(): kind for kind in _kinds(TensorNode)}
     named |= {getattr(k, "name_in_print", "") or n: k for n, k in named.items()}
-    found: list[Any] = [(Elementwise, wanted)] if wanted in OPS else []
-    found += [(Reduce, wanted)] if wanted in REDUCTIONS else []
-    found += [named[wanted]] if wanted in named else []
-    if not found:
+    targets: list[Any] = [(Elementwise, wanted)] if wanted in OPS else []
+    targets += [(Reduce, wanted)] if wanted in REDUCTIONS else []
+    targets += [named[wanted]] if wanted in named else []
+    if not targets:
         near = difflib.get_close_matches(wanted, {*OPS, *REDUCTIONS, *named}, 3)
         expected = " or ".join(near) or "the name of an operation, as it is printed"
         _refuse("rule", f"no operation is called {wanted}", wanted, expected)
-    yield from found
+    yield from targets
 
 
 def _kinds(base: type[Node]) -> Iterator[type[Node]]:
@@ -98,14 +98,14 @@ def _checked(function: Function) -> Function:
     @functools.wraps(function)
     def applied(node: Any) -> Node | None:
         try:
-            made = function(node)
+            replacement = function(node)
         except CompileError:
             raise
         except Exception as error:
             raise _failed(function.__name__, node, error) from error
-        if made is not None and made is not node:
-            _check(function.__name__, node, made)
-        return made
+        if replacement is not None and replacement is not node:
+            _check(function.__name__, node, replacement)
+        return replacement
 
     return applied
 
@@ -131,18 +131,18 @@ def _failed(name: str, node: Node, error: Exception) -> PassError:
                      origin=lines[-1] if lines else None)  # fmt: skip
 
 
-def _check(name: str, node: Node, made: object) -> None:
-    """Raise `PassError` unless `made` has the type and shape of `node`."""
+def _check(name: str, node: Node, new: object) -> None:
+    """Raise `PassError` unless `new` has the type and shape of `node`."""
     base = TensorNode if isinstance(node, TensorNode) else ScalarNode
-    if not isinstance(made, base):
-        _refuse(name, "a rule returns a node, or None", type(made).__name__, "a node of the stage")
-    if isinstance(node, TensorNode) and isinstance(made, TensorNode):
-        if (made.shape, made.dtype, made.extents) != (node.shape, node.dtype, node.extents):
+    if not isinstance(new, base):
+        _refuse(name, "a rule returns a node, or None", type(new).__name__, "a node of the stage")
+    if isinstance(node, TensorNode) and isinstance(new, TensorNode):
+        if (new.shape, new.dtype, new.extents) != (node.shape, node.dtype, node.extents):
             what = f"what is put in the place of {operation(node)} has another shape or type"
-            _refuse(name, what, short(made), short(node))
-    elif getattr(made, "dtype", None) != getattr(node, "dtype", None):
+            _refuse(name, what, short(new), short(node))
+    elif getattr(new, "dtype", None) != getattr(node, "dtype", None):
         _refuse(name, "what is put in a node's place has another type",
-                str(getattr(made, "dtype", "")), str(getattr(node, "dtype", "")))  # fmt: skip
+                str(getattr(new, "dtype", "")), str(getattr(node, "dtype", "")))  # fmt: skip
 
 
 def _refuse(where: str, what: str, got: str, expected: str) -> NoReturn:

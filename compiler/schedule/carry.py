@@ -106,9 +106,9 @@ def carry(root: Sink, provenance: Provenance[Origin]) -> Carried:
         choices.append(_choice(row, new, True, ONE_ROW))
     if not rows:
         return Carried(root, choices=choices)
-    made = Sink(tuple(roots))
-    provenance.rebuilt(made, root)
-    return Carried(made, rows, choices)
+    rebuilt = Sink(tuple(roots))
+    provenance.rebuilt(rebuilt, root)
+    return Carried(rebuilt, rows, choices)
 
 
 def _choice(node: TensorNode, state: TensorNode, is_row: bool, why: str) -> Choice:

@@ -62,9 +62,9 @@ class KernelPlan:
 
     def reduce_axes(self, node: Reduce, dependence: Dependence) -> Dependence:
         """The dependence of a reduction's source; its axes become loops of this kernel."""
-        known = self.inner.get((node, dependence))
-        if known is not None:
-            return known
+        axes = self.inner.get((node, dependence))
+        if axes is not None:
+            return axes
         around = self.path(union(dependence))
         result = list(dependence)
         for axis in node.axes:
@@ -79,9 +79,9 @@ class KernelPlan:
 
     def update_axes(self, node: Scatter) -> Dependence:
         """The dependence of the updates of a scatter: its own loops, after the others."""
-        known = self.updates.get(node)
-        if known is not None:
-            return known
+        axes = self.updates.get(node)
+        if axes is not None:
+            return axes
         around, result = 0, []
         for extent in node.sources[1].shape:
             number = len(self.extents)

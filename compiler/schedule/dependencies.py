@@ -25,7 +25,7 @@ def conflicts(accesses: Iterable[tuple[Iterable[M], Iterable[M]]]) -> list[dict[
     """
     last_write: dict[M, int] = {}
     readers: dict[M, list[int]] = {}
-    found: list[dict[int, Reasons[M]]] = []
+    waits: list[dict[int, Reasons[M]]] = []
     for place, (reads, writes) in enumerate(accesses):
         edges: dict[int, Reasons[M]] = {}
         read, written = dict.fromkeys(reads), dict.fromkeys(writes)
@@ -40,8 +40,8 @@ def conflicts(accesses: Iterable[tuple[Iterable[M], Iterable[M]]]) -> list[dict[
         for memory in read:
             if memory not in written:
                 readers.setdefault(memory, []).append(place)
-        found.append(edges)
-    return found
+        waits.append(edges)
+    return waits
 
 
 def _add(
@@ -56,7 +56,7 @@ def waits_in_iteration(pre: PreSchedule) -> list[set[int]]:
     place_of = {item.kernel_id: i for i, item in enumerate(pre.items)}
     producers = [[place_of[d] for d in item.dependencies] for item in pre.items]
     earlier: list[list[int]] = [[] for _ in pre.items]
-    found: list[set[int]] = []
+    waits: list[set[int]] = []
     for place, run in enumerate(pre.invocations):
         before: set[int] = set()
         for producer in producers[run.item]:
@@ -64,19 +64,19 @@ def waits_in_iteration(pre: PreSchedule) -> list[set[int]]:
         if isinstance(pre.items[run.item].kernel, CustomCall):
             before.update(earlier[run.item][-1:])
         earlier[run.item].append(place)
-        found.append(before)
-    return found
+        waits.append(before)
+    return waits
 
 
 def _same_iteration(
     place: int, candidates: Sequence[int], invocations: Sequence[KernelInvocation]
 ) -> Sequence[int]:
     """The candidates in the same iteration of the loops that they share with the run at `place`."""
-    own = invocations[place].counters
-    if candidates and invocations[candidates[-1]].counters.keys() <= own.keys():
+    counters = invocations[place].counters
+    if candidates and invocations[candidates[-1]].counters.keys() <= counters.keys():
         candidates = candidates[-1:]  # it shares all its loops: only its last run can be meant
     return [
         other
         for other in candidates
-        if all(own.get(r, value) == value for r, value in invocations[other].counters.items())
+        if all(counters.get(r, value) == value for r, value in invocations[other].counters.items())
     ]

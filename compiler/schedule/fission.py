@@ -137,10 +137,10 @@ class _Judged:
         if not self.reasons:
             return self.parts
         realized = [node for node in order if node in self.realized]
-        made = [Choice(node, False, reason) for node, reason in self.reasons.items()]
+        rows = [Choice(node, False, reason) for node, reason in self.reasons.items()]
         choices = [each for each in self.parts.choices if each.node not in self.reasons]
         plain = [each for each in self.parts.plain if each.node not in self.reasons]
-        return Partition(realized, [*choices, *made], plain)
+        return Partition(realized, [*choices, *rows], plain)
 
     def cut(self, root: TensorNode) -> None:
         """Split the kernel of `root`, and its parts, as long as that is faster."""
@@ -153,10 +153,10 @@ class _Judged:
 
     def _whole(self, body: Sink) -> Estimated:
         """The estimate of a kernel of the program, cached."""
-        found = self.known.get(body)
-        if found is None:
-            found = self.known[body] = self.estimate(body)
-        return found
+        time = self.known.get(body)
+        if time is None:
+            time = self.known[body] = self.estimate(body)
+        return time
 
     def _best(self, root: TensorNode) -> TensorNode | None:
         """The value whose storing gains most, added to the stored ones; None if none gains."""
@@ -173,8 +173,8 @@ class _Judged:
         apart: dict[TensorNode, tuple[float, float]] = {}
         bound = whole.ns / GAIN  # for both parts together: a slower split does not pay
         is_moved = whole.is_plain or whole.is_far
-        found = (c for c in candidates(inside, is_moved) if c not in self.asked)
-        for each in itertools.islice(found, TRIED):
+        candidate = (c for c in candidates(inside, is_moved) if c not in self.asked)
+        for each in itertools.islice(candidate, TRIED):
             held = ChainMap({each: None}, self.realized)
             alone = self.estimate(body_of(each, held), is_tried=True).ns
             if alone >= bound:
@@ -192,12 +192,12 @@ class _Judged:
         return best
 
 
-def _reason(whole: float, own: float, reader: float) -> Reason:
+def _reason(whole: float, first: float, reader: float) -> Reason:
     """The times of one kernel and of two."""
     return Reason(
         f"the loops of the fused kernel are estimated at {microseconds(whole)}; "
-        f"split into two kernels they take {microseconds(own)} and {microseconds(reader)}",
-        Number("loops of one kernel", whole, "ns", "loops of two", own + reader),
+        f"split into two kernels they take {microseconds(first)} and {microseconds(reader)}",
+        Number("loops of one kernel", whole, "ns", "loops of two", first + reader),
     )
 
 
@@ -301,8 +301,8 @@ class _Ends:
         """The last value that is computed from `fold` alone; `fold` itself if there is none."""
         node: TensorNode = fold
         last = node
-        while len(found := dict.fromkeys(self.readers[node])) == 1:
-            (reader,) = found
+        while len(readers := dict.fromkeys(self.readers[node])) == 1:
+            (reader,) = readers
             is_computed = isinstance(reader, Elementwise | Cast)
             is_alike = is_computed or isinstance(reader, Reshape | Permute | Flip)
             is_alone = not any(s in self.folded for s in reader.sources if s is not node)

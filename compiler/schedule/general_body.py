@@ -38,11 +38,11 @@ def general_bodies(bodies: Iterable[Sink]) -> dict[Sink, General]:
         order: Order = toposort([body])
         if any(isinstance(node, Shrink) for node in order) and not _is_in_place(body):
             groups.setdefault(_structure(order), []).append(order)
-    found: dict[Sink, General] = {}
+    general: dict[Sink, General] = {}
     for orders in groups.values():
         if len(orders) > 1:
-            found |= _one_of(orders)
-    return found
+            general |= _one_of(orders)
+    return general
 
 
 def _is_in_place(body: Sink) -> bool:
@@ -71,16 +71,16 @@ def _arguments(node: TensorNode) -> Iterable[object]:
 def _one_of(orders: list[Order]) -> dict[Sink, General]:
     """One general body for bodies that differ only in the offsets of their shrinks."""
     making = _Making({node.name for node in orders[0] if isinstance(node, Variable)})
-    made = [making.add(same) for same in zip(*orders, strict=True)]
-    body = made[-1][-1]
+    nodes = [making.add(same) for same in zip(*orders, strict=True)]
+    body = nodes[-1][-1]
     assert isinstance(body, Sink)
-    found: dict[Sink, General] = {}
+    bodies: dict[Sink, General] = {}
     for place, order in enumerate(orders):
         values = tuple((v, begins[place]) for begins, v in making.variables.items())
-        own = order[-1]
-        assert isinstance(own, Sink)
-        found[own] = General(body, values, dict(zip(order, made, strict=True)))
-    return found
+        last = order[-1]
+        assert isinstance(last, Sink)
+        bodies[last] = General(body, values, dict(zip(order, nodes, strict=True)))
+    return bodies
 
 
 @dataclass(slots=True)
@@ -98,11 +98,11 @@ class _Making:
         """The nodes that replace `same`, which has the corresponding node of each body."""
         first = same[0]
         sources = tuple(self.done[source] for source in first.sources)
-        made: tuple[TensorNode, ...] = (first.with_sources(sources),)
+        nodes: tuple[TensorNode, ...] = (first.with_sources(sources),)
         if isinstance(first, Shrink):
-            made = self._part(made[0].sources[0], [n for n in same if isinstance(n, Shrink)])
-        self.done[first] = made[-1]
-        return made
+            nodes = self._part(nodes[0].sources[0], [n for n in same if isinstance(n, Shrink)])
+        self.done[first] = nodes[-1]
+        return nodes
 
     def _part(self, source: TensorNode, same: list[Shrink]) -> tuple[TensorNode, ...]:
         """The slice of `source` for these shrinks: common bounds by Shrink, the others by Narrow.
@@ -114,11 +114,11 @@ class _Making:
             for axis, pair in enumerate(same[0].bounds)
         )
         is_cut = not moving or bounds != tuple((0, extent) for extent in source.shape)
-        made: list[TensorNode] = [Shrink((source,), bounds)] if is_cut else []
+        parts: list[TensorNode] = [Shrink((source,), bounds)] if is_cut else []
         for axis in moving:
-            operands = (made[-1] if made else source, self._variable(begins[axis]))
-            made.append(Narrow(operands, axis, same[0].shape[axis]))
-        return tuple(made)
+            operands = (parts[-1] if parts else source, self._variable(begins[axis]))
+            parts.append(Narrow(operands, axis, same[0].shape[axis]))
+        return tuple(parts)
 
     def _variable(self, begins: Begins) -> Variable:
         """The variable of the slices with these offsets."""

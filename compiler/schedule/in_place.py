@@ -108,10 +108,10 @@ def _elements(shape: Shape, chain: Chain) -> tuple[Shape, int] | None:
             pairs = zip(strides, steps, shape[::2], strict=True)
             strides = tuple(n for s, m, c in pairs for n in (s * (m // max(c, 1)), s))
             continue
-        found = moved(node, strides, offset)
-        if found is None:
+        place = moved(node, strides, offset)
+        if place is None:
             return None
-        strides, offset = found
+        strides, offset = place
     return _plain(shape, strides, offset)
 
 
@@ -123,7 +123,7 @@ def _is_thinned(pad: Pad, columns: TensorNode, kept: TensorNode) -> bool:
         return False
     pairs = zip(columns.shape[::2], columns.shape[1::2], strict=True)
     counts = zip(pairs, pad.shape, pad.sources[0].shape, strict=True)
-    is_split = all(c * step == n and (c - 1) * step < own for (c, step), n, own in counts)
+    is_split = all(c * step == n and (c - 1) * step < whole for (c, step), n, whole in counts)
     columns_kept = zip(columns.shape[::2], kept.bounds[::2], kept.bounds[1::2], strict=True)
     return is_split and all(
         outer == (0, count) and inner == (0, 1) for count, outer, inner in columns_kept

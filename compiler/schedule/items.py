@@ -51,8 +51,8 @@ class Kernel:
         """The buffers that are read, each once: all except those that the body only writes."""
         read, written = slots_of(self.body)
         only_written = written - read
-        found = (b for slot, b in enumerate(self.arguments) if slot not in only_written)
-        return tuple(dict.fromkeys(found))
+        buffers = (b for slot, b in enumerate(self.arguments) if slot not in only_written)
+        return tuple(dict.fromkeys(buffers))
 
     @property
     def writes(self) -> tuple[Buffer, ...]:

@@ -52,13 +52,13 @@ def _loop(result: Outlined, node: Repeat, add: Add) -> list[Node]:
     ends = {run: End((run, loop)) for run in inner.runs}
     result.runs += ends.values()
     for source, holder in zip(node.sources[node.states :], rest, strict=True):
-        own = [ends[run] for run in readers.get(buffer_of(holder), ())]
-        result.readers.setdefault(source, []).extend(own)
+        waits = [ends[run] for run in readers.get(buffer_of(holder), ())]
+        result.readers.setdefault(source, []).extend(waits)
     last = [_last(state, ends, carried.get(index)) for index, state in enumerate(states)]
     if ends:  # this state is read: whoever reads it waits for all calls of the loop
         last[node.index] = After((states[node.index], *ends.values()))
-    for made in (loop, *counter.sources[:1], counter, *inner.runs, *ends.values(), *last):
-        result.note(made, frozenset((node,)))
+    for new in (loop, *counter.sources[:1], counter, *inner.runs, *ends.values(), *last):
+        result.note(new, frozenset((node,)))
     return last
 
 
@@ -108,9 +108,9 @@ class _Apart:
     def of(self, buffer: Buffer) -> Buffer:
         """The representative of the component of a buffer."""
         path = []
-        while (found := self.above.get(buffer, buffer)) is not buffer:
+        while (holder := self.above.get(buffer, buffer)) is not buffer:
             path.append(buffer)
-            buffer = found
+            buffer = holder
         self.above.update(dict.fromkeys(path, buffer))
         return buffer
 
@@ -120,10 +120,10 @@ class _Apart:
 
     def link(self, state: Buffer, carried: Mapping[int, Node]) -> list[Node]:
         """The transfers that the one to `state` waits for only to connect two components."""
-        found = self.of(state)
+        holder = self.of(state)
         is_first = not self.linked
-        is_linked = found in self.linked
-        self.linked.add(found)
+        is_linked = holder in self.linked
+        self.linked.add(holder)
         return [] if is_first or is_linked else [next(iter(carried.values()))]
 
 
@@ -159,6 +159,6 @@ def _first(result: Outlined, node: Repeat, source: TensorNode, placed: list[Buff
     result.runs.append(call)
     result.readers.setdefault(base, []).append(call)
     after = After((buffer, call))
-    for made in (buffer, call, after):
-        result.note(made, frozenset((node,)))
+    for new in (buffer, call, after):
+        result.note(new, frozenset((node,)))
     return after

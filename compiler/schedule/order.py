@@ -59,9 +59,9 @@ def ordered(root: KernelSink) -> Ordered:
 
 def _dependencies(pre: PreSchedule, runs: list[Operation]) -> Iterable[Dependency]:
     """All dependencies, by consumer, producer and kind."""
-    found = conflicts([(run.reads, run.writes) for run in runs])
+    waits_of = conflicts([(run.reads, run.writes) for run in runs])
     waits = waits_in_iteration(pre)
-    for consumer, (edges, before) in enumerate(zip(found, waits, strict=True)):
+    for consumer, (edges, before) in enumerate(zip(waits_of, waits, strict=True)):
         for producer in sorted({*edges, *before}):
             kinds = edges.get(producer, {"control": ()})
             for kind in KINDS:

@@ -94,8 +94,8 @@ def _name_originals(result: Outlined, originals: Mapping[TensorNode, TensorNode]
     """Trace the kernel graph to nodes of the program, through the copies that `hazards` inserted.
     """
     parents = result.origins.parents
-    for made, nodes in parents.items():
-        parents[made] = frozenset(originals.get(node, node) for node in nodes)
+    for new, nodes in parents.items():
+        parents[new] = frozenset(originals.get(node, node) for node in nodes)
     result.buffers |= {
         originals[node]: holder for node, holder in result.buffers.items()
         if node in originals and originals[node] not in result.buffers
@@ -122,10 +122,10 @@ def _add_later(result: Outlined, node: Later) -> None:
 
 def _held(node: TensorNode) -> list[TensorNode]:
     """A node that is read, and the node whose memory it uses."""
-    found = [node]
-    while isinstance(found[-1], Later):
-        found.append(found[-1].sources[0])
-    return found
+    held = [node]
+    while isinstance(held[-1], Later):
+        held.append(held[-1].sources[0])
+    return held
 
 
 def _name_body(result: Outlined, node: Kernel) -> None:
@@ -161,8 +161,8 @@ def _add_call(result: Outlined, node: TensorNode) -> None:
     result.runs.append(call)
     held = (*inputs, *node.sources[: isinstance(node, Assign)])
     computed = frozenset((node, *(n for n in region if n not in held)))
-    for made, origin in ((buffer, frozenset((node,))), (call, computed), (after, {node})):
-        result.note(made, frozenset(origin))
+    for new, origin in ((buffer, frozenset((node,))), (call, computed), (after, {node})):
+        result.note(new, frozenset(origin))
 
 
 def _call(
@@ -192,9 +192,9 @@ def _general(result: Outlined, node: TensorNode, body: Sink) -> tuple[Sink, Fixe
     general = result.general.get(body)
     if general is None:
         return body, ()
-    for own, made in general.made.items():
-        for each in made:
-            result.note(each, result.origins.of(own))
+    for original, general_body in general.made.items():
+        for each in general_body:
+            result.note(each, result.origins.of(original))
     for variable, _ in general.values:
         result.note(variable, frozenset((node,)))
     return general.body, tuple((variable.name, value) for variable, value in general.values)
@@ -221,7 +221,7 @@ def _in_order(realized: list[TensorNode]) -> list[TensorNode]:
     edges: set[tuple[int, int]] = set()
     readers: dict[TensorNode, list[int]] = {}
     for node, place in places.items():
-        for read in (each for found in _read(node, cut) for each in _held(found)):
+        for read in (each for read_node in _read(node, cut) for each in _held(read_node)):
             readers.setdefault(read, []).append(place)
             if read in places:
                 edges.add((places[read], place))
@@ -237,8 +237,8 @@ def _in_order(realized: list[TensorNode]) -> list[TensorNode]:
 def _read(node: TensorNode, cut: set[TensorNode]) -> list[TensorNode]:
     """The nodes that the kernel of `node` reads: buffers, and stored values at its boundary."""
     roots = node.sources[isinstance(node, Assign) :]  # an assign reads its target only in place
-    found: list[TensorNode] = toposort(roots, leaves=cut)
-    return [n for n in found if n in cut or isinstance(n, Buffer)]
+    nodes: list[TensorNode] = toposort(roots, leaves=cut)
+    return [n for n in nodes if n in cut or isinstance(n, Buffer)]
 
 
 def is_on_host(node: Custom) -> bool:

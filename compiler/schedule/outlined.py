@@ -87,11 +87,11 @@ class Outlined:
             owner=self.owner or owner, counter=counter,
         )  # fmt: skip
 
-    def note(self, made: Node, nodes: frozenset[TensorNode]) -> None:
-        """Record that `made` comes from these nodes, or, inside an iteration, from the loop."""
-        self.origins.add(made, frozenset((self.owner,)) if self.owner else nodes)
+    def note(self, node: Node, nodes: frozenset[TensorNode]) -> None:
+        """Record that `node` comes from these nodes, or, inside an iteration, from the loop."""
+        self.origins.add(node, frozenset((self.owner,)) if self.owner else nodes)
         if self.owner:
-            self.inside_iterations[made] = self.inside_iterations.get(made, frozenset()) | nodes
+            self.inside_iterations[node] = self.inside_iterations.get(node, frozenset()) | nodes
 
     def name_of(self, body: Sink) -> str:
         """The name of a body; a new body gets the first free one of k0, k1, …"""

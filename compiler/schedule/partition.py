@@ -224,8 +224,8 @@ class _Walk:
         if required:
             asked = "requested by fuse(), but " if node in self.fused else ""
             is_recorded = bool(asked) or self._is_choice(node)
-            found = Choice(node, False, f"{asked}{required}")
-            (self.choices if is_recorded else self.plain).append(found)
+            choice = Choice(node, False, f"{asked}{required}")
+            (self.choices if is_recorded else self.plain).append(choice)
             return True
         if node in self.padded and self._is_padded_once(node):
             return True
@@ -319,8 +319,8 @@ class _Walk:
             return True
         if any(n > 1 for n in root.shape[root.axis + 1 :]) or not isinstance(node, Elementwise):
             return False
-        own = EXPENSIVE.get(node.op, 0.0)
-        return own >= SCANNED_NS or self.evaluation_ns[node] >= LONG_NS
+        cost = EXPENSIVE.get(node.op, 0.0)
+        return cost >= SCANNED_NS or self.evaluation_ns[node] >= LONG_NS
 
     def _against_fold(self, node: Reduce, demands: list[Demand]) -> str:
         """The reason against fusing a reduction into its users, with both costs; "" if none."""
@@ -352,8 +352,8 @@ class _Walk:
         if node not in self.above_reductions:
             return ""
         refused: dict[TensorNode, str] = {}
-        for reduction, found in self._reductions_below(node, demands).items():
-            together = list({**self.demands.get(reduction, {}), **found})
+        for reduction, times in self._reductions_below(node, demands).items():
+            together = list({**self.demands.get(reduction, {}), **times})
             reason = _against_reduction(reduction, together)
             if reason:
                 refused[reduction] = reason
@@ -370,12 +370,12 @@ class _Walk:
     def _ways_down(self, node: TensorNode) -> list[tuple[int, TensorNode, bool, bool]]:
         """The sources of a node that lead to reductions: position, source, true if it is a
         reduction, and true if other reductions are below it."""
-        known = self.ways_down.get(node)
-        if known is None:
+        ways = self.ways_down.get(node)
+        if ways is None:
             sources = ((n, s, isinstance(s, Reduce), s in self.above_reductions)
                        for n, s in enumerate(node.sources))  # fmt: skip
-            known = self.ways_down[node] = [way for way in sources if way[2] or way[3]]
-        return known
+            ways = self.ways_down[node] = [way for way in sources if way[2] or way[3]]
+        return ways
 
     def _reductions_below(
         self, node: TensorNode, demands: list[Demand]

@@ -160,9 +160,9 @@ def _invocations(
         what = "the loops unroll to too many invocations"
         names.refuse(loop.counter, what, got=f"{count(steps):,}", expected=expected)
     place = {call: i for i, call in enumerate(order)}
-    found: list[KernelInvocation] = []
+    invocations: list[KernelInvocation] = []
     for call, counters in unroll(steps, {}):
         item = items[place[call]]
         fixed = {name: counters[counter] for name, counter in item.bound_ranges.items()}
-        found.append(KernelInvocation(place[call], counters, fixed))
-    return tuple(found)
+        invocations.append(KernelInvocation(place[call], counters, fixed))
+    return tuple(invocations)

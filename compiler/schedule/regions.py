@@ -127,9 +127,9 @@ def copy(region: Region, destination: Array, source: Array) -> None:
 
 def packed(region: Region, source: Array) -> Array:
     """A contiguous, flat copy of the region's elements in the source."""
-    made = np.empty(region.size, source.dtype)
-    copy(region.taken, made, source)
-    return made
+    elements = np.empty(region.size, source.dtype)
+    copy(region.taken, elements, source)
+    return elements
 
 
 def _elements(array: Array, dims: Shape, strides: Shape | None, offset: int) -> Array:

@@ -114,15 +114,15 @@ def evaluation_ns(
             result[node] = model.vector_ns
         else:
             below = sum(result[s] for s in node.sources)
-            own = 0.0 if node in free else _own(node, model)
-            result[node] = min(own + below, MOST_NS)
+            cost = 0.0 if node in free else _own(node, model)
+            result[node] = min(cost + below, MOST_NS)
     return result
 
 
 def in_words(order: list[TensorNode]) -> set[TensorNode]:
     """Conversions that dot-product instructions for small types perform themselves, and zero
     points that can be subtracted from their sums (`loops/transforms/dot.py`)."""
-    found: set[TensorNode] = set()
+    in_text: set[TensorNode] = set()
     for fold in order:
         if not isinstance(fold, Reduce) or fold.op != "sum":
             continue
@@ -134,17 +134,17 @@ def in_words(order: list[TensorNode]) -> set[TensorNode]:
             continue
         a, b = (nodes[-1].sources[0].dtype for nodes in factors)
         if are_small(a, b, fold.dtype):
-            found.update(*factors)
-    return found
+            in_text.update(*factors)
+    return in_text
 
 
 def _converted(node: TensorNode) -> list[TensorNode]:
     """The conversion of a factor, below a subtraction of its zero point, as a list; else []."""
-    node, found = _unmoved(node), list[TensorNode]()
+    node, casts = _unmoved(node), list[TensorNode]()
     if isinstance(node, Elementwise) and node.op in ("add", "sub"):
-        found += [node, _unmoved(node.sources[1])]
+        casts += [node, _unmoved(node.sources[1])]
         node = _unmoved(node.sources[0])
-    return [*found, node] if isinstance(node, Cast) else []
+    return [*casts, node] if isinstance(node, Cast) else []
 
 
 def _unmoved(node: TensorNode) -> TensorNode:

@@ -130,10 +130,10 @@ class _Ancestors:
     def of(self, item: int) -> Container[int]:
         """All items that an item depends on, directly or through others."""
         while len(self._bits) <= item:
-            own = 0
+            count = 0
             for d in self._items[len(self._bits)].depends_on:
-                own |= self._bits[d] | 1 << d
-            self._bits.append(own)
+                count |= self._bits[d] | 1 << d
+            self._bits.append(count)
         bits = self._bits[item]
         return {i for i in range(item) if bits >> i & 1}
 
@@ -167,20 +167,20 @@ def _transfer(transfer: MemoryTransfer) -> None:
         broken(15, f"{where}: another number of bytes", transfer.nbytes, expected)
 
 
-def _event(items: Sequence[ScheduleItem], place: int, found: Synchronization) -> None:
-    has_number = found.event is not None
-    if has_number != (found.kind == "event"):
-        broken(16, f"{found.kind} {found.name}", found.event, "a number for an event only")
-    if not found.is_wait:
+def _event(items: Sequence[ScheduleItem], place: int, event: Synchronization) -> None:
+    has_number = event.event is not None
+    if has_number != (event.kind == "event"):
+        broken(16, f"{event.kind} {event.name}", event.event, "a number for an event only")
+    if not event.is_wait:
         return
     before = _Ancestors(items).of(place)
     for other in items[:place]:
         signal = other.operation
         if not isinstance(signal, Synchronization) or signal.is_wait:
             continue
-        if signal.event == found.event and other.item_id in before:
+        if signal.event == event.event and other.item_id in before:
             return
-    what = f"item {place} waits for event {found.event}, which no item before it signals"
+    what = f"item {place} waits for event {event.event}, which no item before it signals"
     broken(16, what, items[place].depends_on, "an item that signals it among them")
 
 

@@ -80,22 +80,22 @@ def _slots(memories: Iterator[object]) -> tuple[int, ...]:
     return tuple(sorted({m.slot for m in memories if isinstance(m, Argument)}))
 
 
-def neighbours(choices: Choices, known: Space) -> list[Move]:
+def neighbours(choices: Choices, options: Space) -> list[Move]:
     """All of them, each once, in a fixed order."""
     rows = choices.rows
     kinds = (
         _sizes, _pairs, _tails, _orders, _without, _moved, _shared, _vectors, _blocks, _unrolled,
         _staged,
     )  # fmt: skip
-    found: dict[str, Move] = {}
+    moves: dict[str, Move] = {}
     for kind in kinds:
-        for change, new in kind(rows, known):
+        for change, new in kind(rows, options):
             if len(new) > max(MOST_CHOICES, len(rows)):
                 continue
-            made = Choices(new)
-            found.setdefault(text(made), Move(change, made, kind.__name__.strip("_")))
-    found.pop(text(choices), None)
-    return list(found.values())
+            changed = Choices(new)
+            moves.setdefault(text(changed), Move(change, changed, kind.__name__.strip("_")))
+    moves.pop(text(choices), None)
+    return list(moves.values())
 
 
 Changes = Iterator[tuple[str, Rows]]
@@ -103,11 +103,11 @@ Changes = Iterator[tuple[str, Rows]]
 
 def _groups(rows: Rows) -> list[tuple[Tile, ...]]:
     """Tiles that are one decision: of one size, for one reason, of parts of one axis."""
-    found: dict[tuple[str, int, str], list[Tile]] = {}
+    groups: dict[tuple[str, int, str], list[Tile]] = {}
     for row in rows:
         if isinstance(row, Tile):
-            found.setdefault((AxisName(row.axis).root, row.size, row.because), []).append(row)
-    return [tuple(group) for group in found.values()]
+            groups.setdefault((AxisName(row.axis).root, row.size, row.because), []).append(row)
+    return [tuple(group) for group in groups.values()]
 
 
 def _resized(rows: Rows, group: tuple[Tile, ...], size: int) -> Rows:
@@ -129,13 +129,13 @@ def _near(rows: Rows, group: tuple[Tile, ...], above: bool, below: bool) -> list
     return [n for n in dict.fromkeys((*more, *less, *ends)) if n > 1 or unit > 1]
 
 
-def _sizes(rows: Rows, known: Space) -> Changes:
+def _sizes(rows: Rows, options: Space) -> Changes:
     for group in _groups(rows):
         for size in _near(rows, group, True, True):
             yield f"tile {group[0].axis} {group[0].size} → {size}", _resized(rows, group, size)
 
 
-def _pairs(rows: Rows, known: Space) -> Changes:
+def _pairs(rows: Rows, options: Space) -> Changes:
     """One tile larger, another smaller: what is in registers stays about as much."""
     sides = {row.axis for row in rows if isinstance(row, Unroll | Vectorize)}
     groups = [
@@ -148,12 +148,12 @@ def _pairs(rows: Rows, known: Space) -> Changes:
                 continue
             for more in _near(rows, wide, True, False):
                 for less in _near(rows, low, False, True):
-                    made = _resized(_resized(rows, wide, more), low, less)
+                    resized = _resized(_resized(rows, wide, more), low, less)
                     one = f"{wide[0].axis} {wide[0].size} → {more}"
-                    yield f"tile {one}, {low[0].axis} {low[0].size} → {less}", made
+                    yield f"tile {one}, {low[0].axis} {low[0].size} → {less}", resized
 
 
-def _tails(rows: Rows, known: Space) -> Changes:
+def _tails(rows: Rows, options: Space) -> Changes:
     """Tails peeled off instead of masked, or masked."""
     for number, row in enumerate(rows):
         if isinstance(row, Tile):
@@ -162,7 +162,7 @@ def _tails(rows: Rows, known: Space) -> Changes:
             yield change, (*rows[:number], other, *rows[number + 1 :])
 
 
-def _orders(rows: Rows, known: Space) -> Changes:
+def _orders(rows: Rows, options: Space) -> Changes:
     """Two axes that are next to each other the other way round, unless that changes nothing."""
     sides = {row.axis for row in rows if isinstance(row, Unroll | Vectorize)}
     fixed = {row.axis for row in rows if isinstance(row, Parallelize)}
@@ -176,7 +176,7 @@ def _orders(rows: Rows, known: Space) -> Changes:
             axes[place : place + 2] = reversed(axes[place : place + 2])
             change = f"{axes[place]} outside of {axes[place + 1]}"
             yield change, (*rows[:number], Reorder(tuple(axes), WHY), *rows[number + 1 :])
-    normal = [r.name for r in known.axes if r.role == "normal"]
+    normal = [r.name for r in options.axes if r.role == "normal"]
     if not any(isinstance(row, Reorder) for row in rows):
         for one in normal:
             for two in normal:
@@ -184,19 +184,19 @@ def _orders(rows: Rows, known: Space) -> Changes:
                     yield f"{two} outside of {one}", (*rows, Reorder((two, one), WHY))
 
 
-def _without(rows: Rows, known: Space) -> Changes:
+def _without(rows: Rows, options: Space) -> Changes:
     for number, row in enumerate(rows):
         if not isinstance(row, Tile):
             yield f"without {show(row)}", (*rows[:number], *rows[number + 1 :])
 
 
-def _moved(rows: Rows, known: Space) -> Changes:
+def _moved(rows: Rows, options: Space) -> Changes:
     """A tile packed at another loop, more or fewer rows added together, other streams."""
     for number, row in enumerate(rows):
         before, after = rows[:number], rows[number + 1 :]
         match row:
             case Pack():
-                for at in _loops(rows, known):
+                for at in _loops(rows, options):
                     if at != row.at:
                         other = replace(row, at=at, because=WHY)
                         yield f"pack {row.slot} at {at or 'all'}", (*before, other, *after)
@@ -208,40 +208,40 @@ def _moved(rows: Rows, known: Space) -> Changes:
             case _:
                 pass
     streamed = {row.slot for row in rows if isinstance(row, Stream)}
-    for slot in set(known.stored) - streamed:
+    for slot in set(options.stored) - streamed:
         yield f"with stream {slot}", (*rows, Stream(slot, WHY))
 
 
-def _loops(rows: Rows, known: Space) -> list[str]:
+def _loops(rows: Rows, options: Space) -> list[str]:
     """Axes whose iterations may be loops: whole ones, and the outer parts of cut ones."""
     cut = {AxisName(row.axis) for row in rows if isinstance(row, Tile)}
-    whole = [r.name for r in known.axes if r.role == "normal" and r.name not in cut]
+    whole = [r.name for r in options.axes if r.role == "normal" and r.name not in cut]
     return ["", *whole, *(axis.outer for axis in sorted(cut))]
 
 
-def _shared(rows: Rows, known: Space) -> Changes:
+def _shared(rows: Rows, options: Space) -> Changes:
     """Iterations over cores; more tasks than cores, for iterations that differ."""
     held = [row for row in rows if isinstance(row, Parallelize)]
     rest = tuple(row for row in rows if not isinstance(row, Parallelize))
-    for at in _loops(rows, known)[1:] if known.cores > 1 else []:
+    for at in _loops(rows, options)[1:] if options.cores > 1 else []:
         if not any(row.axis == at for row in held):
-            yield f"parallelize {at}", (*rest, Parallelize(at, known.cores, WHY))
+            yield f"parallelize {at}", (*rest, Parallelize(at, options.cores, WHY))
     for row in held:
         twice = Parallelize(row.axis, row.tasks * 2, WHY)
         yield f"{twice.tasks} tasks", (*rest, twice)
 
 
-def _vectors(rows: Rows, known: Space) -> Changes:
+def _vectors(rows: Rows, options: Space) -> Changes:
     """An axis as lanes of vectors, several at a time, instead of all that was done with it."""
-    for axis in known.axes:
-        if axis.role == "serial" or axis.extent < known.lanes or known.lanes < 2:
+    for axis in options.axes:
+        if axis.role == "serial" or axis.extent < options.lanes or options.lanes < 2:
             continue
         kept = tuple(row for row in rows if not _concerns(row, axis.name))
         alone = tuple(row for row in kept if not isinstance(row, Vectorize | Reorder))
         for side in SIDES:
-            made = in_vectors(axis.name, axis.extent, known.lanes, side, WHY)
+            vectors = in_vectors(axis.name, axis.extent, options.lanes, side, WHY)
             words = f"vectors along {axis.name}, {side} at a time"
-            yield words, (*made, *(kept if axis.role == "reduction" else alone))
+            yield words, (*vectors, *(kept if axis.role == "reduction" else alone))
 
 
 def _concerns(row: Choice, axis: str) -> bool:
@@ -250,9 +250,9 @@ def _concerns(row: Choice, axis: str) -> bool:
     return any(AxisName(name).root == axis for name in names)
 
 
-def _blocks(rows: Rows, known: Space) -> Changes:
+def _blocks(rows: Rows, options: Space) -> Changes:
     """An axis of the output cut into blocks; the choices that were for it are for each block."""
-    normal = [r for r in known.axes if r.role == "normal"]
+    normal = [r for r in options.axes if r.role == "normal"]
     for axis in normal:
         for size in BLOCKS:
             if size * 2 > axis.extent:
@@ -261,10 +261,10 @@ def _blocks(rows: Rows, known: Space) -> Changes:
             inner = tuple(_renamed(row, name, name.inner) for row in rows)
             rest = () if axis.extent % size == 0 else _rest(rows, name)
             others = tuple(r.name for r in normal if r is not axis)
-            made: Rows = (Tile(name, size, "peel", WHY), *inner, *rest)
-            yield f"blocks of {size} along {name}", made
+            blocks: Rows = (Tile(name, size, "peel", WHY), *inner, *rest)
+            yield f"blocks of {size} along {name}", blocks
             if others or any(isinstance(row, Reorder) for row in rows):
-                outside = _outside(made, name, others)
+                outside = _outside(blocks, name, others)
                 yield f"blocks of {size} along {name} outside", outside
 
 
@@ -286,11 +286,11 @@ def _outside(rows: Rows, name: AxisName, others: tuple[str, ...]) -> Rows:
 
     if not any(isinstance(row, Reorder) for row in rows):
         rows = (*rows, Reorder(others, WHY))
-    made = (order(row.axes) if isinstance(row, Reorder) else row for row in rows)
+    outer_rows = (order(row.axes) if isinstance(row, Reorder) else row for row in rows)
     return tuple(
         Parallelize(name.outer, row.tasks, WHY)
         if isinstance(row, Parallelize) and AxisName(row.axis).root == name else row
-        for row in made
+        for row in outer_rows
     )  # fmt: skip
 
 
@@ -317,7 +317,7 @@ def _renamed(row: Choice, old: str, new: str) -> Choice:
             return row
 
 
-def _unrolled(rows: Rows, known: Space) -> Changes:
+def _unrolled(rows: Rows, options: Space) -> Changes:
     """Iterations side by side: of an axis that is short, or a few of a long one."""
     levels = {row.axis for row in rows if isinstance(row, Unroll | Vectorize)}
     cut = {row.axis: row for row in rows if isinstance(row, Tile)}
@@ -325,45 +325,45 @@ def _unrolled(rows: Rows, known: Space) -> Changes:
         inner = tile.inner
         if tile.size <= FEW and inner not in levels and inner not in cut:
             yield f"unroll {inner}", (*rows, Unroll(inner, WHY))
-    for axis in known.axes:
+    for axis in options.axes:
         if axis.name in cut or axis.name in levels or axis.role == "serial":
             continue
         if axis.extent <= FEW:
             yield f"unroll {axis.name}", (*rows, Unroll(axis.name, WHY))
         for size in (2, 4, 8):
             if axis.extent >= 2 * size:
-                made = (Tile(axis.name, size, "peel", WHY), *rows, Unroll(axis.name.inner, WHY))
-                yield f"{size} iterations of {axis.name} side by side", made
+                unrolled = (Tile(axis.name, size, "peel", WHY), *rows, Unroll(axis.name.inner, WHY))
+                yield f"{size} iterations of {axis.name} side by side", unrolled
 
 
-def _staged(rows: Rows, known: Space) -> Changes:
+def _staged(rows: Rows, options: Space) -> Changes:
     """Scratch memory for what is read or computed again and again."""
-    yield from _packings(rows, known)
+    yield from _packings(rows, options)
     if not any(isinstance(row, CacheRow) for row in rows):
-        yield from _cached_rows(rows, known)
+        yield from _cached_rows(rows, options)
     if not any(isinstance(row, Accumulate) for row in rows):
-        yield from _accumulated(rows, known)
+        yield from _accumulated(rows, options)
 
 
-def _packings(rows: Rows, known: Space) -> Changes:
+def _packings(rows: Rows, options: Space) -> Changes:
     """Arguments packed, at any loop."""
     packed = {row.slot for row in rows if isinstance(row, Pack)}
-    for slot in known.loaded:
-        for at in _loops(rows, known) if slot not in packed else []:
+    for slot in options.loaded:
+        for at in _loops(rows, options) if slot not in packed else []:
             yield f"pack {slot} at {at or 'all'}", (*rows, Pack(slot, at, WHY))
 
 
-def _cached_rows(rows: Rows, known: Space) -> Changes:
+def _cached_rows(rows: Rows, options: Space) -> Changes:
     """Values along a reduction cached for another axis of the same extent."""
-    for one, two in itertools.permutations(known.axes, 2):
+    for one, two in itertools.permutations(options.axes, 2):
         if one.extent == two.extent and one.role == "reduction":
             cached = CacheRow(one.name, two.name, WHY)
             yield f"cache_row {one.name} {two.name}", (cached, *rows)
 
 
-def _accumulated(rows: Rows, known: Space) -> Changes:
+def _accumulated(rows: Rows, options: Space) -> Changes:
     """Reductions that add to scratch memory, inside any loop."""
-    for axis in known.axes:
-        for at in _loops(rows, known) if axis.role == "reduction" else []:
+    for axis in options.axes:
+        for at in _loops(rows, options) if axis.role == "reduction" else []:
             sums = Accumulate(axis.name, FEW, at, WHY)
             yield f"accumulate {axis.name} inside {at or 'all'}", (*rows, sums)

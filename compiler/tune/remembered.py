@@ -75,21 +75,21 @@ def remembered(key: bytes, cache: Cache) -> Found | None:
         return None
 
 
-def remember(key: bytes, found: Found, cache: Cache) -> None:
+def remember(key: bytes, result: Found, cache: Cache) -> None:
     """Keep what a search found."""
-    TUNINGS.put(key, json.dumps(written(found)).encode(), folder_of(cache, TUNING))
+    TUNINGS.put(key, json.dumps(written(result)).encode(), folder_of(cache, TUNING))
 
 
-def written(found: Found) -> dict[str, Any]:
+def written(result: Found) -> dict[str, Any]:
     """A search as JSON has it."""
     return {
-        "asked": found.asked,
-        "is_complete": found.is_complete,
-        "spent": found.spent,
-        "best": found.best,
-        "duel": list(astuple(found.duel)),
+        "asked": result.asked,
+        "is_complete": result.is_complete,
+        "spent": result.spent,
+        "best": result.best,
+        "duel": list(astuple(result.duel)),
         "trials": [
-            [t.parent, t.change, text(t.choices), t.seconds, t.refused] for t in found.trials
+            [t.parent, t.change, text(t.choices), t.seconds, t.refused] for t in result.trials
         ],
     }
 
@@ -100,7 +100,7 @@ def read(entry: dict[str, Any]) -> Found:
         Trial(number, parent, change, parse(choices), seconds, refused)
         for number, (parent, change, choices, seconds, refused) in enumerate(entry["trials"])
     )
-    found = Found(
+    result = Found(
         trials=trials,
         best=int(entry["best"]),
         duel=Duel(*entry["duel"]),
@@ -109,6 +109,6 @@ def read(entry: dict[str, Any]) -> Found:
         is_complete=bool(entry["is_complete"]),
         is_remembered=True,
     )
-    if found.best not in range(len(trials)):
-        raise IndexError(found.best)
-    return found
+    if result.best not in range(len(trials)):
+        raise IndexError(result.best)
+    return result

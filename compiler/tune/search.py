@@ -71,29 +71,29 @@ def search(
     The default is always measured; if it is refused the search ends. `seen` is called with each
     trial.
     """
-    made = _Search(judge, seen)
+    searching = _Search(judge, seen)
     for start in starts:
-        if made.trials and (is_late() or not made.trials[0].is_measured):
+        if searching.trials and (is_late() or not searching.trials[0].is_measured):
             break
-        made.attempt(start, 0 if made.trials else None)
-    rng, opened = random.Random(SEED), [_Open(t) for t in made.trials if t.is_measured]
+        searching.attempt(start, 0 if searching.trials else None)
+    rng, opened = random.Random(SEED), [_Open(t) for t in searching.trials if t.is_measured]
     for each in opened:
         each.moves = shuffled(moves(each.trial.choices), rng)
     while not is_late():
         able = [each for each in opened if each.moves]
         if not able:
-            return Searched(tuple(made.trials), True)
+            return Searched(tuple(searching.trials), True)
         source = min(able, key=lambda each: each.promise)
-        move = made.next_of(source.moves)
-        trial = made.attempt(move, source.trial.number)
+        move = searching.next_of(source.moves)
+        trial = searching.attempt(move, source.trial.number)
         if trial is None:
             continue
         is_better = trial.time < source.trial.time
         source.misses = 0 if is_better else source.misses + 1
-        made.count(move, is_better)
+        searching.count(move, is_better)
         if trial.is_measured:
             opened.append(_Open(trial, shuffled(moves(trial.choices), rng)))
-    return Searched(tuple(made.trials), False)
+    return Searched(tuple(searching.trials), False)
 
 
 def shuffled(moves: Sequence[Move], rng: random.Random) -> list[Move]:

@@ -83,8 +83,8 @@ class Tune:
             return OtherMachine(LOOPS + row.name, text(choices) or "plain")
         before = None if row.before is None else parse(row.before)
         job = Job(0, row.name, bench, row.key, 1.0, before)
-        found = search_kernel(job, row.seconds, self.options, time.perf_counter, lambda _: None)
-        return json.dumps(written(found))
+        result = search_kernel(job, row.seconds, self.options, time.perf_counter, lambda _: None)
+        return json.dumps(written(result))
 
 
 def search_elsewhere(
@@ -104,8 +104,8 @@ def search_elsewhere(
     threads = options.threads or core_count()
     # a machine that is named, or asked for in the environment, is known here
     function = Tune(replace(options, machine=options.model), threads, machine(options))
-    found = engine.map(function, rows, max(1, core_count() // threads))
-    return _found(found, {**function.machine, "cores": f"{threads} or more"}, jobs)
+    outcomes = engine.map(function, rows, max(1, core_count() // threads))
+    return _found(outcomes, {**function.machine, "cores": f"{threads} or more"}, jobs)
 
 
 def _row(job: Job, seconds: float) -> KernelToSearch:
@@ -121,10 +121,10 @@ def _found(
 ) -> Iterator[Found]:
     for job, outcome in zip(jobs, outcomes, strict=True):
         if isinstance(outcome, OtherMachine):
-            own = ours.get(outcome.what) or text(job.bench.default.choices) or "plain"
+            default = ours.get(outcome.what) or text(job.bench.default.choices) or "plain"
             what = "a worker of the cluster is another machine than the one that is tuned for"
             hint = "tune where no cluster is in use, or on workers of one kind with this machine"
             raise DataError("tune", what, got=f"{outcome.what}: {outcome.got}",
-                            expected=own, hint=hint)  # fmt: skip
+                            expected=default, hint=hint)  # fmt: skip
         yield replace(read(json.loads(outcome)), is_remembered=False)
 

@@ -56,17 +56,17 @@ def search_kernel(
     begin, bench = clock(), job.bench
     if bench.estimated > seconds:
         return default(bench)
-    known = space(bench.default.whole, bench.model)
+    choices_space = space(bench.default.whole, bench.model)
     starts = [Move("the default", bench.default.choices), Move("plain", PLAIN)]
     starts.append(Move("as chosen", bench.chosen("auto")))
     starts += [Move("as found before", job.before)] if job.before is not None else []
     late = begin + SEARCHED * seconds
-    made = search(
-        starts, lambda c: neighbours(c, known), bench, lambda: clock() >= late, seen
+    result = search(
+        starts, lambda c: neighbours(c, choices_space), bench, lambda: clock() >= late, seen
     )
-    best, won = _final(made.trials, bench, begin + seconds, clock)
+    best, won = _final(result.trials, bench, begin + seconds, clock)
     spent = clock() - begin
-    return Found(made.trials, best, won, options.tune, spent, made.is_complete)
+    return Found(result.trials, best, won, options.tune, spent, result.is_complete)
 
 
 def _final(trials: Sequence[Trial], bench: Workbench, end: float, clock: Clock) -> tuple[int, Duel]:

@@ -41,7 +41,7 @@ def tune(
 ) -> tuple[Tuning, ...]:
     """The search for the fastest choices of each of the `bodies`, in order."""
     end = clock() + options.tune
-    made: dict[int, Tuning] = {}
+    tunings: dict[int, Tuning] = {}
     jobs: dict[bytes, list[Job]] = {}
     calls = Counter(i.operation.body for i in items if isinstance(i.operation, Kernel))
     for number, (body, name) in enumerate(bodies.items()):
@@ -50,14 +50,14 @@ def tune(
         if not why_not and bench.estimated > options.tune:
             why_not = "one run is estimated to take longer than there is time"
         if why_not:
-            made[number] = _tuning(number, name, bench.default.choices, default(bench), why_not)
+            tunings[number] = _tuning(number, name, bench.default.choices, default(bench), why_not)
             continue
         key = key_of(bench.default.whole, bench.default.choices, options)
-        found = _usable(remembered(key, options.cache), bench)
-        if found is not None and (found.is_complete or found.asked >= options.tune):
-            made[number] = _tuning(number, name, bench.default.choices, found)
+        result = _usable(remembered(key, options.cache), bench)
+        if result is not None and (result.is_complete or result.asked >= options.tune):
+            tunings[number] = _tuning(number, name, bench.default.choices, result)
             continue
-        before = found.trials[found.best].choices if found else None
+        before = result.trials[result.best].choices if result else None
         weight = bench.estimated * calls[body]
         jobs.setdefault(key, []).append(Job(number, name, bench, key, weight, before))
     groups = sorted(jobs.values(), key=lambda group: -sum(job.weight for job in group))
@@ -67,14 +67,14 @@ def tune(
         spent = clock() - end + options.tune
         progress.show(groups[number][0].name, number + 1, spent, trials)
 
-    given = groups, end, options, clock, show
-    for group, found in zip(groups, _elsewhere(*given) or _here(*given), strict=True):
-        if len(found.trials) > 1:
-            remember(group[0].key, found, options.cache)
+    arguments = groups, end, options, clock, show
+    for group, result in zip(groups, _elsewhere(*arguments) or _here(*arguments), strict=True):
+        if len(result.trials) > 1:
+            remember(group[0].key, result, options.cache)
         for job in group:
-            made[job.number] = _tuning(job.number, job.name, job.bench.default.choices, found)
+            tunings[job.number] = _tuning(job.number, job.name, job.bench.default.choices, result)
     progress.close()
-    return tuple(made[number] for number in sorted(made))
+    return tuple(tunings[number] for number in sorted(tunings))
 
 
 Show: TypeAlias = Callable[[int, list[Trial]], None]
@@ -112,40 +112,40 @@ def _elsewhere(
     weights = [sum(job.weight for job in group) for group in groups]
     left, total = max(end - clock(), 0.0), sum(weights)
     shares = [left * (each / total if total else 1 / len(groups)) for each in weights]
-    made = search_elsewhere(engine, [group[0] for group in groups], shares, options)
-    return made and _shown(made, show)
+    outcomes = search_elsewhere(engine, [group[0] for group in groups], shares, options)
+    return outcomes and _shown(outcomes, show)
 
 
 def _shown(searches: Iterator[Found], show: Show) -> Iterator[Found]:
-    for place, found in enumerate(searches):
-        show(place, list(found.trials))
-        yield found
+    for place, result in enumerate(searches):
+        show(place, list(result.trials))
+        yield result
 
 
-def _usable(found: Found | None, bench: Workbench) -> Found | None:
+def _usable(result: Found | None, bench: Workbench) -> Found | None:
     """The remembered search, if its best choices are still legal."""
-    if found is None:
+    if result is None:
         return None
     try:
-        bench.chosen({bench.default.name: found.trials[found.best].choices})
+        bench.chosen({bench.default.name: result.trials[result.best].choices})
     except CompileError:
         return None
-    return found
+    return result
 
 
-def _tuning(number: int, name: str, default: Choices, found: Found, why_not: str = "") -> Tuning:
+def _tuning(number: int, name: str, default: Choices, result: Found, why_not: str = "") -> Tuning:
     """The tuning of a kernel; what is as by default has the reasons of the default."""
-    known = {show(row): row for row in default}
-    trials = tuple(replace(t, choices=_explained(t.choices, known)) for t in found.trials)
+    default_rows = {show(row): row for row in default}
+    trials = tuple(replace(t, choices=_explained(t.choices, default_rows)) for t in result.trials)
     return Tuning(
-        title=f"tuning {name}", name=name, seconds=found.spent, kernel=number,
-        found=replace(found, trials=trials), why_not=why_not,
+        title=f"tuning {name}", name=name, seconds=result.spent, kernel=number,
+        found=replace(result, trials=trials), why_not=why_not,
     )  # fmt: skip
 
 
-def _explained(choices: Choices, known: Mapping[str, object]) -> Choices:
+def _explained(choices: Choices, default_rows: Mapping[str, object]) -> Choices:
     rows = []
     for row in choices:
-        usual = known.get(show(row))
+        usual = default_rows.get(show(row))
         rows.append(replace(row, because=FOUND_BY_MEASURING) if usual is None else usual)
     return Choices(tuple(rows))  # type: ignore[arg-type]

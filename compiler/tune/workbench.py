@@ -239,19 +239,19 @@ def _folded(loops: Body) -> int:
     return math.prod(r.extent for r in ranges if r.role == "reduction")
 
 
-def difference(expected: Array, found: Array, folded: int) -> str:
-    """The difference between `found` and `expected` in words; "" if there is none.
+def difference(expected: Array, got: Array, folded: int) -> str:
+    """The difference between `got` and `expected` in words; "" if there is none.
 
     Integers have to be equal. Floats may differ by 16 · √folded units in the last place of the
     greatest value: reductions in another order round differently, and products and sums may be
     fused.
     """
     if not is_floating(expected.dtype):
-        return "" if np.array_equal(expected, found) else "whole numbers differ"
-    if not np.array_equal(np.isfinite(expected), np.isfinite(found)):
+        return "" if np.array_equal(expected, got) else "whole numbers differ"
+    if not np.array_equal(np.isfinite(expected), np.isfinite(got)):
         return "one is a number where the other is not"
     with np.errstate(all="ignore"):
-        apart = np.abs(expected - found)
+        apart = np.abs(expected - got)
         scale = float(np.max(np.abs(expected), initial=0, where=np.isfinite(expected)))
     bound = 16.0 * math.sqrt(folded) * float(float_limits(expected.dtype).eps) * scale
     most = float(np.max(apart, initial=0, where=np.isfinite(expected)))
@@ -263,9 +263,9 @@ class _Data:
 
     def __init__(self, built: Built) -> None:
         rng = np.random.default_rng(0)
-        spec, known = built.spec, toposort([built.kernel.loops])
+        spec, nodes = built.spec, toposort([built.kernel.loops])
         self.arrays: dict[int, Array] = {}
-        for each in known:
+        for each in nodes:
             if isinstance(each, Argument) and each.slot not in self.arrays:
                 self.arrays[each.slot] = random_array(each.element, each.size, rng)
         self.values = {v.name: v.high for v in spec.metadata.vars}

@@ -17,7 +17,6 @@ from compiler.core import dtypes
 from compiler.core.dtypes import DType, to_float
 from compiler.core.errors import CompileError, DataError, DTypeError, ShapeError
 from compiler.ops import references
-from compiler.ops.table import OPS
 from compiler.tensor import Tensor
 from tests.evaluate import (
     FLOATS,
@@ -32,13 +31,6 @@ from tests.evaluate import (
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 Function = Callable[..., Any]
-
-# The user's name of each row, where the row has another.
-USER_NAMES = {
-    "not": "bitwise_not", "recip": "reciprocal", "fdiv": "div", "mod": "fmod", "max": "maximum",
-    "min": "minimum", "xor": "bitwise_xor", "or": "bitwise_or", "and": "bitwise_and",
-    "shl": "lshift", "shr": "rshift",
-}  # fmt: skip
 
 UNARY: dict[str, Function] = {
     "neg": np.negative, "abs": np.abs, "sign": np.sign, "bitwise_not": np.invert,
@@ -74,11 +66,6 @@ class Agreement(Cases):
 
 SAMPLES = {dtype: Tensor(samples(dtype)) for dtype in NUMPYS}
 """One tensor for each type: programs over many pairs have few inputs."""
-
-
-def test_every_row_has_a_method() -> None:
-    missing = [row for row in OPS if not hasattr(Tensor, USER_NAMES.get(row, row))]
-    assert not missing
 
 
 @every_engine

@@ -58,15 +58,15 @@ def _no_row(node: Elementwise) -> str:
 def elementwise_derivative(node: Elementwise, g: TensorNode) -> Cotangents:
     """d op(x, …) = sum of its row's derivative by each operand"""
     row = OPS[node.op]
-    made: list[TensorNode | None] = []
+    cotangents: list[TensorNode | None] = []
     for place, source in enumerate(node.sources):
         function = row.derivative_of(place)
         if function is None or not source.dtype.is_float:
-            made.append(None)
+            cotangents.append(None)
             continue
         share = function(BUILD, g, node, *node.sources)
-        made.append(share if isinstance(source, Expand) else filled(share, source))
-    return made
+        cotangents.append(share if isinstance(source, Expand) else filled(share, source))
+    return cotangents
 
 
 def filled(node: TensorNode, other: TensorNode) -> TensorNode:
@@ -137,8 +137,8 @@ class _Folds(NodeBuild):
 
     def fold(self, name: str, node: TensorNode) -> TensorNode:
         """A reduction over the same axes, broadcast to every element."""
-        made = summed(node, self.axes) if name == "sum" else Reduce((node,), name, self.axes)
-        return self.spread(made)
+        reduced = summed(node, self.axes) if name == "sum" else Reduce((node,), name, self.axes)
+        return self.spread(reduced)
 
     def shared(self, g: TensorNode, is_it: TensorNode) -> TensorNode:
         """`g` divided by the number of selected elements, counted in a wider type than float16,
@@ -163,8 +163,8 @@ class _Folds(NodeBuild):
         only computed for a second derivative, where two elements may be 0."""
         if self.x.extents:
             return value
-        made = Reduce((self._without_own(),), "prod", (2,))
-        return Recalled((value, self._from_rows(made)))
+        product = Reduce((self._without_own(),), "prod", (2,))
+        return Recalled((value, self._from_rows(product)))
 
     def of_runs(self, value: TensorNode, g: TensorNode) -> TensorNode:
         """As `of_others`, for a scan: for each element the running products of all others, from
@@ -173,9 +173,9 @@ class _Folds(NodeBuild):
             return value
         runs = Scan((self._without_own(),), "prod", 2)
         nothing, square = const(0, self.x.dtype, runs.shape), runs.shape
-        given = broadcast_node(self._in_rows(g), square)
+        cotangent = broadcast_node(self._in_rows(g), square)
         is_before = elementwise("lt", counting(square, 2), counting(square, 1))
-        moved = elementwise("where", is_before, nothing, elementwise("mul", given, runs))
+        moved = elementwise("where", is_before, nothing, elementwise("mul", cotangent, runs))
         return Recalled((value, self._from_rows(Reduce((moved,), "sum", (2,)))))
 
     def _order(self) -> tuple[int, ...]:
@@ -192,8 +192,8 @@ class _Folds(NodeBuild):
     def _from_rows(self, node: TensorNode) -> TensorNode:
         """[rows, count, 1] reshaped to the shape of `x`."""
         order = self._order()
-        made = reshaped(node, tuple(self.x.shape[axis] for axis in order))
-        return permuted(made, inverse(order))
+        value = reshaped(node, tuple(self.x.shape[axis] for axis in order))
+        return permuted(value, inverse(order))
 
     def _without_own(self) -> TensorNode:
         """For each element of a row, that row with the element replaced by 1: [rows, count, count].
@@ -206,14 +206,14 @@ class _Folds(NodeBuild):
 
     def number(self) -> TensorNode:
         """The index of each element among those that are reduced together."""
-        made: TensorNode = const(0, int32, self.x.shape)
+        positions: TensorNode = const(0, int32, self.x.shape)
         count = 1
         for axis in reversed(self.axes):
             along = cast_to(counting(self.x.shape, axis), int32)
             steps = const(count, int32, self.x.shape)
-            made = elementwise("add", made, elementwise("mul", along, steps))
+            positions = elementwise("add", positions, elementwise("mul", along, steps))
             count *= self.x.shape[axis]
-        return like(made, self.x)
+        return like(positions, self.x)
 
 
 @derivative_of(Ruled)

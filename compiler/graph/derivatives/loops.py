@@ -55,9 +55,9 @@ def loop_derivative(
     with no_origin():
         params = [Param((), n, s.shape, s.dtype) for n, s in enumerate(sources)]
     body = _backward_step(loop, params, floats, rest, pull)
-    found = _looped(sources, body, loop.counter, loop.count)
+    swept = _looped(sources, body, loop.counter, loop.count)
     shares: list[TensorNode | None] = [None] * len(loop.sources)
-    for place, share in zip((*floats, *rest), found, strict=True):
+    for place, share in zip((*floats, *rest), swept, strict=True):
         shares[place] = share
     return LoopShares(shares, stacks[:count])
 
@@ -74,8 +74,8 @@ def _with_stacks(loop: Repeat) -> list[TensorNode]:
     with no_origin():
         params = [Param((), slot, s.shape, s.dtype) for slot, s in enumerate(sources)]
         counter = counter_of(loop.counter, n)
-        given = (*params[:count], *params[2 * count :])
-        next_states = _step(loop, given, counter)
+        params_of_step = (*params[:count], *params[2 * count :])
+        next_states = _step(loop, params_of_step, counter)
         rows = [_written(params[count + k], params[k], counter) for k in range(count)]
         body = Sink((*next_states, *rows))
     return _looped(sources, body, loop.counter, n)
@@ -93,9 +93,9 @@ def _looped(
             param: Param((), states + place, param.shape, param.dtype)
             for place, param in enumerate(rest)
         }
-        made = substitute(body, {old: it for old, it in new.items() if old is not it})
+        loop_body = substitute(body, {old: it for old, it in new.items() if old is not it})
     kept = (*sources[:states], *(sources[param.slot] for param in rest))
-    return [Repeat(kept, made, counter, count, index) for index in range(states)]
+    return [Repeat(kept, loop_body, counter, count, index) for index in range(states)]
 
 
 def _written(stack: TensorNode, state: TensorNode, counter: TensorNode) -> TensorNode:
@@ -107,13 +107,13 @@ def _written(stack: TensorNode, state: TensorNode, counter: TensorNode) -> Tenso
     return elementwise("where", here, row, stack)
 
 
-def _step(loop: Repeat, given: Sequence[TensorNode], counter: TensorNode) -> list[TensorNode]:
-    """The next states in iteration `counter`, from `given`: the states and the other inputs."""
+def _step(loop: Repeat, states: Sequence[TensorNode], counter: TensorNode) -> list[TensorNode]:
+    """The next states in iteration `counter`, from `states`: the states and the other inputs."""
     done: dict[TensorNode, TensorNode] = {}
     for node in toposort([loop.body]):
         match node:
             case Param(slot=slot):
-                done[node] = given[slot]
+                done[node] = states[slot]
             case Variable():
                 done[node] = counter
             case Sink():
@@ -133,16 +133,16 @@ def _backward_step(
     gs, sums = params[: len(floats)], params[len(floats) : len(floats) + len(rest)]
     held = params[len(floats) + len(rest) :]
     states = [_row(stack, at) for stack in held[: loop.states]]
-    given = (*states, *held[loop.states :])
-    results = _step(loop, given, at)
-    inputs = [given[n] for n in (*floats, *rest)]
-    found = pull([results[k] for k in floats], gs, inputs)
+    operands = (*states, *held[loop.states :])
+    results = _step(loop, operands, at)
+    inputs = [operands[n] for n in (*floats, *rest)]
+    cotangents = pull([results[k] for k in floats], gs, inputs)
     added = [
         elementwise("add", total, share)
-        for total, share in zip(sums, found[len(floats) :], strict=True)
+        for total, share in zip(sums, cotangents[len(floats) :], strict=True)
     ]
     with no_origin():
-        return Sink((*found[: len(floats)], *added))
+        return Sink((*cotangents[: len(floats)], *added))
 
 
 def _row(stack: TensorNode, at: TensorNode) -> TensorNode:
@@ -165,10 +165,10 @@ def _in_segments(
     final = nested if not more else _ending(loop, nested, loop.count - more, more)
     wanted = [n for n, s in enumerate(loop.sources) if s.dtype.is_float]
     read = [k for k, g in enumerate(cotangents) if g is not None]
-    found = pull([final[k] for k in read], [g for g in cotangents if g is not None],
+    swept = pull([final[k] for k in read], [g for g in cotangents if g is not None],
                  [loop.sources[n] for n in wanted])  # fmt: skip
     shares: list[TensorNode | None] = [None] * len(loop.sources)
-    for place, share in zip(wanted, found, strict=True):
+    for place, share in zip(wanted, swept, strict=True):
         shares[place] = share
     return LoopShares(shares, final)
 
@@ -188,16 +188,16 @@ def _ending(
     loop: Repeat, states: Sequence[TensorNode], first: int, count: int
 ) -> list[TensorNode]:
     """The states after `count` more iterations, starting with iteration `first`."""
-    given = (*states, *loop.sources[loop.states :])
-    return _shifted(loop, given, const(first, int64), count)
+    operands = (*states, *loop.sources[loop.states :])
+    return _shifted(loop, operands, const(first, int64), count)
 
 
 def _shifted(
-    loop: Repeat, given: Sequence[TensorNode], first: TensorNode, count: int
+    loop: Repeat, states: Sequence[TensorNode], first: TensorNode, count: int
 ) -> list[TensorNode]:
-    """`count` iterations of the loop, starting with iteration `first`, on sources `given`."""
+    """`count` iterations of the loop, starting with iteration `first`, on sources `states`."""
     name = f"{loop.counter}_part"
-    sources = (*given, first)
+    sources = (*states, first)
     with no_origin():
         params = [Param((), n, s.shape, s.dtype) for n, s in enumerate(sources)]
         at = elementwise("add", counter_of(name, count), params[-1])

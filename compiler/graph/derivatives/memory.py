@@ -49,8 +49,8 @@ def scatter_derivative(node: Scatter, g: TensorNode) -> Cotangents:
         kept = Scatter((g, zeros, *positions), "replace")
         won = _is_last(x, updates, positions)
         return kept, elementwise("where", won, Index((g, *positions)), zeros), *others
-    made = _of_factors(node, g) if passes == "factor" else _of_extremes(node, g)
-    return *made, *others
+    cotangents = _of_factors(node, g) if passes == "factor" else _of_extremes(node, g)
+    return *cotangents, *others
 
 
 def _of_factors(node: Scatter, g: TensorNode) -> tuple[TensorNode, TensorNode]:
@@ -63,7 +63,7 @@ def _of_factors(node: Scatter, g: TensorNode) -> tuple[TensorNode, TensorNode]:
              for it, _ in parts]  # fmt: skip
     product = Scatter((first, rest, *positions), "mul")
     count = Scatter((*zeros, *positions), "add")
-    made = []
+    cotangents = []
     for each, own, other_zeros, here in (
         (zeros[0], first, count, product),
         (zeros[1], rest, Index((count, *positions)), Index((product, *positions))),
@@ -72,8 +72,8 @@ def _of_factors(node: Scatter, g: TensorNode) -> tuple[TensorNode, TensorNode]:
         others = elementwise("fdiv", here, own)
         cotangent = g if each is zeros[0] else Index((g, *positions))
         share = elementwise("mul", cotangent, others)
-        made.append(elementwise("where", is_alone, share, const(0, x.dtype, own.shape)))
-    return made[0], made[1]
+        cotangents.append(elementwise("where", is_alone, share, const(0, x.dtype, own.shape)))
+    return cotangents[0], cotangents[1]
 
 
 def _without_zeros(node: TensorNode) -> tuple[TensorNode, TensorNode]:
@@ -104,18 +104,18 @@ def _of_extremes(node: Scatter, g: TensorNode) -> tuple[TensorNode, TensorNode]:
 
 
 def _no_own(node: Custom) -> str:
-    found = functions.find(node.name)
-    is_known = found is not None and found.function in functions.DERIVATIVES
+    function = functions.find(node.name)
+    is_known = function is not None and function.function in functions.DERIVATIVES
     return "" if is_known else "no derivative is registered for it: f.derivative(…) does so"
 
 
 @derivative_of(Custom, unless=_no_own)
 def custom_derivative(node: Custom, g: TensorNode) -> Cotangents:
     """d f(x, …) = as it was registered"""
-    found = functions.find(node.name)
-    assert found is not None
-    made: Cotangents = functions.DERIVATIVES[found.function](node, g)
-    return made
+    function = functions.find(node.name)
+    assert function is not None
+    cotangents: Cotangents = functions.DERIVATIVES[function.function](node, g)
+    return cotangents
 
 
 @derivative_of(Assign)

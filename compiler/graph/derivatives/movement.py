@@ -52,8 +52,8 @@ def shrink_derivative(node: Shrink, g: TensorNode) -> Cotangents:
     """in reverse with zeros around it"""
     (x,) = node.sources
     pairs = zip(x.shape, node.bounds, strict=True)
-    made = zero_padded(g, tuple((begin, n - end) for n, (begin, end) in pairs))
-    return (made if made.extents == x.extents else like(made, x),)
+    padded = zero_padded(g, tuple((begin, n - end) for n, (begin, end) in pairs))
+    return (padded if padded.extents == x.extents else like(padded, x),)
 
 
 @derivative_of(Flip)

@@ -18,7 +18,7 @@ def multi_derivative(node: Multi, g: TensorNode) -> Cotangents:
     if node.axis is None:
         first, *others = node.sources
         return replicated_like(g, first), *(None for _ in others)
-    made: list[TensorNode] = []
+    shards: list[TensorNode] = []
     begin = 0
     for shard, length in zip(node.sources, node.lengths, strict=True):
         bounds = tuple(
@@ -26,6 +26,6 @@ def multi_derivative(node: Multi, g: TensorNode) -> Cotangents:
             for axis, n in enumerate(g.shape)
         )
         part: TensorNode = Shrink((g,), bounds)
-        made.append(copy_to(part, shard.devices[0]) if shard.devices else part)
+        shards.append(copy_to(part, shard.devices[0]) if shard.devices else part)
         begin += length
-    return made
+    return shards

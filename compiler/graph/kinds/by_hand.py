@@ -291,12 +291,12 @@ class ScatterAxis(Composite):
     def reference(self, values: list[Array]) -> Array:
         """NumPy's assignment, which keeps the last of equal positions."""
         wide, new = values[0].astype(object), values[1]
-        made = np.zeros(self.shape, new.dtype)
+        elements = np.zeros(self.shape, new.dtype)
         inside = np.asarray((wide >= 0) & (wide < self.shape[self.axis]), bool)
         where: list[Array] = [*np.indices(new.shape)]
         where[self.axis] = np.where(inside, wide, 0).astype(np.int64)
-        made[tuple(each[inside] for each in where)] = new[inside]
-        return made
+        elements[tuple(each[inside] for each in where)] = new[inside]
+        return elements
 
     def expansion(self) -> TensorNode:
         """scatter_axis(p, u; axis) = scatter of u into zeros at [i, …, p, …, k]"""
@@ -343,10 +343,10 @@ class Valid(Composite):
 
     def own_problem(self) -> Problem | None:
         """A wrong tracker, or an operand of another shape than the tracker's."""
-        found = tracker_problem(self.views, self.size)
+        objection = tracker_problem(self.views, self.size)
         shape = self.sources[0].shape
-        if found or shape == self.views[-1].shape:
-            return found
+        if objection or shape == self.views[-1].shape:
+            return objection
         return Problem("the operand has another shape", shape, self.views[-1].shape)
 
     def reference(self, values: list[Array]) -> Array:

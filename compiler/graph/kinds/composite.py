@@ -50,8 +50,8 @@ class Composite(TensorNode):
 
     def _extents(self) -> Extents:
         """The extents of the expansion, which determines the supported dynamic axes."""
-        made = None if self.problem() else self.expansion()
-        return refused(self) if made is None else made.extents
+        expanded = None if self.problem() else self.expansion()
+        return refused(self) if expanded is None else expanded.extents
 
     def result(self) -> tuple[Shape, DType]:
         """Shape and element type of a valid node."""
@@ -103,12 +103,12 @@ class Composite(TensorNode):
 
 def checked(node: N, error: type[CompileError] = GraphError) -> N:
     """`node`; raises `error` with its problem if it has one."""
-    found = node.problem() if isinstance(node, Composite) else None
-    if found is None:
+    wrong = node.problem() if isinstance(node, Composite) else None
+    if wrong is None:
         return node
     assert isinstance(node, Composite)
     raise error(
-        node.word, found.what, got=str(found.got), expected=str(found.expected), hint=found.hint
+        node.word, wrong.what, got=str(wrong.got), expected=str(wrong.expected), hint=wrong.hint
     )
 
 

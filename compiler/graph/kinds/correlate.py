@@ -91,9 +91,9 @@ class Correlate(Composite):
     def own_problem(self) -> Problem | None:
         """Ranks or channels that do not match, windows larger than the padded image."""
         x, w = self.sources
-        rank, given = len(x.shape), (self.borders, self.steps, self.gaps)
-        if len(w.shape) != rank or rank < 3 or any(len(each) != rank - 2 for each in given):
-            got = f"ranks {rank} and {len(w.shape)}, {' '.join(str(len(each)) for each in given)}"
+        rank, pairs = len(x.shape), (self.borders, self.steps, self.gaps)
+        if len(w.shape) != rank or rank < 3 or any(len(each) != rank - 2 for each in pairs):
+            got = f"ranks {rank} and {len(w.shape)}, {' '.join(str(len(each)) for each in pairs)}"
             return Problem("the ranks do not fit", got, "equal ranks, and entries for each axis")
         if min(*self.steps, *self.gaps, self.groups) < 1:
             got = f"{self.steps} {self.gaps} {self.groups}"
@@ -122,9 +122,9 @@ class Correlate(Composite):
         slid = slid.reshape(len(x), groups, x.shape[1] // groups, *slid.shape[2:])
         w = w.reshape(groups, len(w) // groups, *w.shape[1:])
         places, taps = range(4, 4 + axes), range(4 + axes, 4 + 2 * axes)
-        made = np.einsum(slid, [0, 1, 2, *places, *taps], w, [1, 3, 2, *taps], [0, 1, 3, *places])
-        channels = (len(x), made.shape[1] * made.shape[2], *made.shape[3:])
-        return np.asarray(made).reshape(channels).astype(self.dtype.numpy)
+        result = np.einsum(slid, [0, 1, 2, *places, *taps], w, [1, 3, 2, *taps], [0, 1, 3, *places])
+        channels = (len(x), result.shape[1] * result.shape[2], *result.shape[3:])
+        return np.asarray(result).reshape(channels).astype(self.dtype.numpy)
 
     def expansion(self) -> TensorNode:
         """correlate(x, w) = sum over channels and taps of windows(x) * w"""
@@ -159,8 +159,8 @@ class Correlate(Composite):
     def derivative(self, g: TensorNode) -> list[TensorNode]:
         """dx = transposed convolution of dy with w; dw = x correlated with dy"""
         x, w = self.sources
-        given = self.borders, self.steps, self.gaps, self.groups
-        return [Spread((g, w), *given, x.shape[2:]), _by_weights(x, g, w.shape, *given)]
+        parameters = self.borders, self.steps, self.gaps, self.groups
+        return [Spread((g, w), *parameters, x.shape[2:]), _by_weights(x, g, w.shape, *parameters)]
 
     def describe(self) -> str:
         """`step (2,2) border 1:1 0:-1 groups 2`, without default values."""
@@ -198,11 +198,11 @@ class Spread(Composite):
         if len(w.shape) != len(x.shape) or len(shape) != len(x.shape):
             got = f"ranks {len(x.shape)} and {len(w.shape)}, {len(self.image)} extents"
             return Problem("the ranks do not fit", got, "equal ranks, and an extent for each axis")
-        made = self._correlated(const(0, x.dtype, (shape[0], shape[1] * self.groups, *self.image)))
-        if problem := made.problem():
+        whole = self._correlated(const(0, x.dtype, (shape[0], shape[1] * self.groups, *self.image)))
+        if problem := whole.problem():
             return problem
-        fits = x.shape[:2] == made.shape[:2] and all(
-            0 < n <= most for n, most in zip(x.shape[2:], made.shape[2:], strict=True)
+        fits = x.shape[:2] == whole.shape[:2] and all(
+            0 < n <= most for n, most in zip(x.shape[2:], whole.shape[2:], strict=True)
         )
         return None if fits else Problem("the image is too small", self.image, "all windows")
 
@@ -215,7 +215,7 @@ class Spread(Composite):
         n, groups, part = len(x), self.groups, w.shape[1]
         pairs = [*zip(self.image, self.borders, strict=True)]
         whole = (n + max(a, 0) + max(b, 0) for n, (a, b) in pairs)
-        made = np.zeros((n, groups, part, *whole), x.dtype)
+        image = np.zeros((n, groups, part, *whole), x.dtype)
         x = x.reshape(n, groups, -1, *x.shape[2:])
         w = w.reshape(groups, -1, *w.shape[1:])
         for tap in itertools.product(*map(range, w.shape[3:])):
@@ -227,10 +227,10 @@ class Spread(Composite):
             )
             weight: tuple[Any, ...] = (*(slice(None),) * 3, *tap)
             share = np.einsum("ngo...,goc->ngc...", x, w[weight])
-            made[:, :, :, *along] += share
+            image[:, :, :, *along] += share
         inside = (slice(max(a, 0), max(a, 0) + n) for n, (a, _) in pairs)
-        made = made[:, :, :, *inside]
-        return made.reshape(n, groups * part, *self.image).astype(self.dtype.numpy)
+        image = image[:, :, :, *inside]
+        return image.reshape(n, groups * part, *self.image).astype(self.dtype.numpy)
 
     def expansion(self) -> TensorNode:
         """spread(x, w) = x, with zeros between, correlated with w flipped; or in phases"""
@@ -250,8 +250,8 @@ class Spread(Composite):
         for axis, step in enumerate(self.steps):
             x = apart(x, axis + 2, step)
         w = Flip((w,), tuple(range(2, 2 + axes)))
-        given = zip(self.image, x.shape[2:], self.borders, self.gaps, w.shape[2:], strict=True)
-        reaches = ((n, m, a, gap * (size - 1)) for n, m, (a, _), gap, size in given)
+        rows = zip(self.image, x.shape[2:], self.borders, self.gaps, w.shape[2:], strict=True)
+        reaches = ((n, m, a, gap * (size - 1)) for n, m, (a, _), gap, size in rows)
         borders = tuple((reach - a, n + a - m) for n, m, a, reach in reaches)
         return Correlate((x, w), borders, (1,) * axes, self.gaps, self.groups)
 
@@ -262,8 +262,8 @@ class Spread(Composite):
             self.image, weight.shape[2:], x.shape[2:], self.steps, self.gaps,
             (before for before, _ in self.borders), strict=True
         )]  # fmt: skip
-        made = [self._phase(w, each) for each in itertools.product(*axes)]
-        whole = interleaved(made, tuple(map(len, axes)))
+        phases_of_axes = [self._phase(w, each) for each in itertools.product(*axes)]
+        whole = interleaved(phases_of_axes, tuple(map(len, axes)))
         return shrunk(whole, tuple((0, n) for n in self.shape))
 
     def _phase(self, w: TensorNode, axes: tuple[Phase, ...]) -> TensorNode:
@@ -284,8 +284,8 @@ class Spread(Composite):
         """dx = dy correlated with w; dw = dy correlated with x"""
         x, w = self.sources
         by_elements = shrunk(self._correlated(g), tuple((0, n) for n in x.shape))
-        given = self.borders, self.steps, self.gaps, self.groups
-        return [by_elements, _by_weights(g, x, w.shape, *given)]
+        parameters = self.borders, self.steps, self.gaps, self.groups
+        return [by_elements, _by_weights(g, x, w.shape, *parameters)]
 
     def describe(self) -> str:
         """`step (2,2) border 1:1 0:-1 groups 2`, without default values."""
@@ -324,8 +324,8 @@ def _by_weights(
         (before, end - before - extent)
         for extent, (before, _), end in zip(x.shape[2:], borders, read, strict=True)
     )
-    made = Correlate((image, change), exact, gaps, steps, groups)
-    return permuted(made, (1, 0, *range(2, rank)))
+    gradient = Correlate((image, change), exact, gaps, steps, groups)
+    return permuted(gradient, (1, 0, *range(2, rank)))
 
 
 def transposed(weight: TensorNode, groups: int) -> TensorNode:

@@ -158,8 +158,8 @@ class Recalled(Composite):
 
     def own_problem(self) -> Problem | None:
         """A value that differs in shape or type from the graph that computed it."""
-        value, made = ((it.shape, it.dtype.name) for it in self.sources)
-        return None if value == made else Problem("a value was not made so", value, made)
+        value, gradient = ((it.shape, it.dtype.name) for it in self.sources)
+        return None if value == gradient else Problem("a value was not made so", value, gradient)
 
     def reference(self, values: list[Array]) -> Array:
         """The value in memory."""
@@ -204,8 +204,8 @@ class Checkpoint(Composite):
     def again(self, g: TensorNode) -> tuple[TensorNode, tuple[TensorNode, ...]]:
         """y, recomputed after `g` is available, and the inputs of that recomputation."""
         held = {x: Later((x, g)) for x in self.inputs[: self.count]}
-        made = substitute(self.sources[0], held)
-        return made, tuple(held.get(each, each) for each in self.inputs)
+        value = substitute(self.sources[0], held)
+        return value, tuple(held.get(each, each) for each in self.inputs)
 
     def describe(self) -> str:
         """The number of inputs."""
@@ -279,19 +279,19 @@ def needed_for(
     order: Sequence[TensorNode], inputs: frozenset[TensorNode]
 ) -> frozenset[TensorNode]:
     """The values of `order` (topological) that depend differentiably on one of the inputs."""
-    found: set[TensorNode] = set()
+    needed: set[TensorNode] = set()
     for node in order:
-        if node in inputs or any(source in found for source in changed_by(node)):
-            found.add(node)
-    return frozenset(found)
+        if node in inputs or any(source in needed for source in changed_by(node)):
+            needed.add(node)
+    return frozenset(needed)
 
 
 def reached(root: TensorNode, way: frozenset[TensorNode]) -> set[TensorNode]:
     """The nodes of `way` (from `needed_for`) on which the root depends differentiably."""
-    found = {root} & way
-    waiting = list(found)
+    nodes = {root} & way
+    waiting = list(nodes)
     while waiting:
-        new = {source for source in changed_by(waiting.pop()) if source in way} - found
-        found |= new
+        new = {source for source in changed_by(waiting.pop()) if source in way} - nodes
+        nodes |= new
         waiting += new
-    return found
+    return nodes

@@ -72,19 +72,19 @@ class Cat(Composite):
             return joined_at_variables(self.sources, self.axis)
         # Adding the padded parts would be wrong: -0.0 + 0.0 is 0.0.
         length = end = self.shape[self.axis]
-        made: TensorNode | None = None
+        joined: TensorNode | None = None
         for node in reversed(self.sources):
             begin = end - node.shape[self.axis]
             widths = tuple(
                 (begin, length - end) if i == self.axis else (0, 0) for i in range(len(node.shape))
             )
             part: TensorNode = zero_padded(node, widths)
-            if made is not None:
+            if joined is not None:
                 mask = nodes.Pad((like(const(True, bool_, node.shape), node),), widths)
-                part = elementwise("where", mask, part, made)
-            made, end = part, begin
-        assert made is not None
-        return made
+                part = elementwise("where", mask, part, joined)
+            joined, end = part, begin
+        assert joined is not None
+        return joined
 
     @property
     def has_derivative(self) -> bool:
@@ -93,7 +93,7 @@ class Cat(Composite):
 
     def derivative(self, g: TensorNode) -> list[TensorNode]:
         """in reverse each operand's part"""
-        made: list[TensorNode] = []
+        cotangents: list[TensorNode] = []
         end = 0
         for node in self.sources:
             begin, end = end, end + node.shape[self.axis]
@@ -101,8 +101,8 @@ class Cat(Composite):
                 (begin, end) if axis == self.axis else (0, n) for axis, n in enumerate(g.shape)
             )
             variable = tuple(axis for axis, extent in enumerate(g.extents) if extent is not None)
-            made.append(nodes.Shrink((g,), bounds, variable))
-        return made
+            cotangents.append(nodes.Shrink((g,), bounds, variable))
+        return cotangents
 
     def _in_groups(self) -> TensorNode:
         """Concatenate groups of `AT_ONCE` operands in memory, then the groups.
@@ -131,25 +131,25 @@ def joined_at_variables(parts: Sequence[TensorNode], axis: int) -> TensorNode:
     index = [_counted(parts, shape, place) for place in range(len(shape))]
     index[axis] = counting_to(shape, axis, whole)
     ends = [total(numbers[: place + 1]) for place in range(len(numbers))]
-    made: TensorNode | None = None
+    joined: TensorNode | None = None
     for number, part in reversed(list(enumerate(parts))):
         begin = ends[number - 1] if number else 0
         where = list(index)
         if begin != 0:
             where[axis] = elementwise("sub", index[axis], _everywhere(begin, shape))
         taken: TensorNode = nodes.Index((part, *where))
-        if made is not None:
+        if joined is not None:
             is_it = elementwise("lt", index[axis], _everywhere(ends[number], shape))
-            taken = elementwise("where", is_it, taken, made)
-        made = taken
-    assert made is not None
-    return made
+            taken = elementwise("where", is_it, taken, joined)
+        joined = taken
+    assert joined is not None
+    return joined
 
 
 def _counted(parts: Sequence[TensorNode], shape: Shape, place: int) -> TensorNode:
     """The index along an axis other than the joined one, whose extent may be dynamic."""
-    found = (part.extents[place] for part in parts if part.extents and part.extents[place])
-    return counting_to(shape, place, next(found, None))
+    variables = (part.extents[place] for part in parts if part.extents and part.extents[place])
+    return counting_to(shape, place, next(variables, None))
 
 
 def _everywhere(number: Number, shape: Shape) -> TensorNode:
@@ -205,9 +205,9 @@ class Contract(Composite):
             return Problem(f"the first {self.batch} axes differ", f"{a.shape} and {b.shape}",
                            "equal extents")  # fmt: skip
         for source, paired in zip(self.sources, self._paired(), strict=True):
-            found = first_axis_outside((*range(self.batch), *paired), len(source.shape))
-            if found:
-                return found
+            objection = first_axis_outside((*range(self.batch), *paired), len(source.shape))
+            if objection:
+                return objection
         for i, j in self.pairs:
             if a.shape[i] != b.shape[j]:
                 return Problem(f"axes {i} and {j} differ", f"{a.shape[i]} and {b.shape[j]}",

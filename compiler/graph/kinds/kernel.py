@@ -75,9 +75,9 @@ class Kernel(Composite):
                            "a letter, then letters, digits and _; no word of C")  # fmt: skip
         order: list[TensorNode] = toposort([self.body])
         for node in order:
-            found = self._inside(node)
-            if found:
-                return found
+            objection = self._inside(node)
+            if objection:
+                return objection
         slots = {n.slot for n in order if isinstance(n, Param)}
         if slots != set(range(1, len(self.sources) + 1)):
             return Problem("the body's Params are not the inputs", sorted(slots),
@@ -96,11 +96,11 @@ class Kernel(Composite):
                            "make it an input of the kernel")  # fmt: skip
         if not isinstance(node, Param) or not 0 < node.slot <= len(self.sources):
             return None
-        given = self.sources[node.slot - 1]
-        if (given.shape, given.dtype) == (node.shape, node.dtype):
+        passed = self.sources[node.slot - 1]
+        if (passed.shape, passed.dtype) == (node.shape, node.dtype):
             return None
         return Problem(f"input {node.slot} is not what the body reads",
-                       f"{given.dtype} {given.shape}", f"{node.dtype} {node.shape}")  # fmt: skip
+                       f"{passed.dtype} {passed.shape}", f"{node.dtype} {node.shape}")  # fmt: skip
 
     def with_body(self, change: Callable[[TensorNode], TensorNode]) -> Self:
         """The same kernel with a changed body; itself if nothing changes."""

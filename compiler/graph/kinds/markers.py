@@ -109,10 +109,10 @@ class Unroll(Marker):
         *moves, end = self._path()
         if not isinstance(end, Reduce):
             return None
-        made: TensorNode = Reduce(end.sources, end.op, end.axes, self.factor)
+        reduced: TensorNode = Reduce(end.sources, end.op, end.axes, self.factor)
         for node in reversed(moves):
-            made = node.with_sources((made,))
-        return made
+            reduced = node.with_sources((reduced,))
+        return reduced
 
     def describe(self) -> str:
         """The factor."""

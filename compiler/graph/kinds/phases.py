@@ -39,15 +39,15 @@ def phases(n: int, size: int, m: int, step: int, gap: int, before: int) -> list[
     """
     both = math.gcd(step, gap)
     apart, between, count = step // both, gap // both, -(-n // step)
-    made = []
+    phases_of_axis = []
     for place in range(before, before + min(step, n)):
         first = next((r for r in range(min(apart, size)) if (place - r * gap) % step == 0), size)
         taps = -(-(size - first) // apart)
         reach = (taps - 1) * between
         front = reach - (place - first * gap) // step
         border = (front, count + reach - m - front)
-        made.append(Phase(count, first, apart, taps, between, border))
-    return made
+        phases_of_axis.append(Phase(count, first, apart, taps, between, border))
+    return phases_of_axis
 
 
 def taking_part(weight: TensorNode, axes: Sequence[Phase]) -> TensorNode:
@@ -92,12 +92,12 @@ def interleaved(parts: Sequence[TensorNode], counts: Shape) -> TensorNode:
     pairs = [*zip(shape[len(lead) :], counts, strict=True)]
     apart = (*lead, *itertools.chain.from_iterable((n, 1) for n, _ in pairs))
     full = (*lead, *itertools.chain.from_iterable(pairs))
-    made = [broadcast_node(reshaped(_written_once(part), apart), full) for part in parts]
+    placed = [broadcast_node(reshaped(_written_once(part), apart), full) for part in parts]
     for axis in reversed(range(axes)):
         places = counting(full, len(lead) + 2 * axis + 1)
-        starts = range(0, len(made), counts[axis])
-        made = [_selected(made[start : start + counts[axis]], places) for start in starts]
-    return reshaped(made[0], (*lead, *(n * count for n, count in pairs)))
+        starts = range(0, len(placed), counts[axis])
+        placed = [_selected(placed[start : start + counts[axis]], places) for start in starts]
+    return reshaped(placed[0], (*lead, *(n * count for n, count in pairs)))
 
 
 def _written_once(part: TensorNode) -> TensorNode:
@@ -107,8 +107,8 @@ def _written_once(part: TensorNode) -> TensorNode:
 
 def _selected(parts: Sequence[TensorNode], places: TensorNode) -> TensorNode:
     """At each element, the part whose number is in `places`."""
-    made = parts[-1]
+    selected = parts[-1]
     for number, part in reversed([*enumerate(parts[:-1], 1)]):
         is_it = elementwise("lt", places, const(number, places.dtype, places.shape))
-        made = elementwise("where", is_it, part, made)
-    return made
+        selected = elementwise("where", is_it, part, selected)
+    return selected

@@ -87,10 +87,10 @@ class Placed(Param):
 
 def with_iterations(root: TensorNode) -> list[TensorNode]:
     """All nodes of a graph in topological order, then those of its loop bodies, each once."""
-    found: dict[TensorNode, None] = dict.fromkeys(toposort([root]))
-    for node in [node for node in found if isinstance(node, Repeat)]:
-        found.update(dict.fromkeys(with_iterations(node.body)))
-    return list(found)
+    nodes: dict[TensorNode, None] = dict.fromkeys(toposort([root]))
+    for node in [node for node in nodes if isinstance(node, Repeat)]:
+        nodes.update(dict.fromkeys(with_iterations(node.body)))
+    return list(nodes)
 
 
 def inside(node: TensorNode) -> list[TensorNode]:

@@ -73,8 +73,8 @@ def counting(shape: Shape, axis: int) -> TensorNode:
 
 def counting_to(shape: Shape, axis: int, extent: Extent | None) -> TensorNode:
     """As `counting`, along an axis with dynamic `extent`; None for a fixed one."""
-    made = counting(shape, axis)
-    return made if extent is None else nodes.first_of(made, axis, extent)
+    counted = counting(shape, axis)
+    return counted if extent is None else nodes.first_of(counted, axis, extent)
 
 
 def places_along(positions: TensorNode, axis: int) -> tuple[TensorNode, ...]:
@@ -91,14 +91,14 @@ def like(node: TensorNode, other: TensorNode) -> TensorNode:
     return node
 
 
-def value_of(extent: Extent, known: Mapping[str, TensorNode] | None = None) -> TensorNode:
-    """The value of an extent as an int64 of rank 0; `known` has bound variables by name."""
-    given = known or {}
+def value_of(extent: Extent, values: Mapping[str, TensorNode] | None = None) -> TensorNode:
+    """The value of an extent as an int64 of rank 0; `values` has bound variables by name."""
+    sizes = values or {}
     total: TensorNode | None = None
     for variables, factor in extent.terms or (((extent,), 1),):
         part: TensorNode | None = const(factor, int64) if factor != 1 or not variables else None
         for each in variables:
-            variable = given.get(each.name) or nodes.Variable((), each.name, each.low, each.high)
+            variable = sizes.get(each.name) or nodes.Variable((), each.name, each.low, each.high)
             part = variable if part is None else elementwise("mul", part, variable)
         assert part is not None
         total = part if total is None else elementwise("add", total, part)

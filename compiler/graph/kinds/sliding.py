@@ -55,5 +55,5 @@ def windows_of_image(node: TensorNode, sizes: Shape, steps: Shape, gaps: Shape) 
     lead = len(node.shape) - len(sizes)
     for place in reversed(range(len(sizes))):
         node = windows(node, lead + place, sizes[place], steps[place], gaps[place])
-    own = range(lead, len(node.shape))
-    return Permute((node,), (*range(lead), *own[1::2], *own[::2]))
+    window_axes = range(lead, len(node.shape))
+    return Permute((node,), (*range(lead), *window_axes[1::2], *window_axes[::2]))

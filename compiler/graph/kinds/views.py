@@ -99,9 +99,9 @@ def tracker_problem(views: Tracker, size: int) -> Problem | None:
     if not views:
         return Problem("a shape tracker needs a view", "none", "1 or more")
     for view in views:
-        found = view.problem(size)
-        if found:
-            return found
+        objection = view.problem(size)
+        if objection:
+            return objection
         size = math.prod(view.shape)
     return None
 
@@ -164,17 +164,17 @@ def _moved(flat: TensorNode, shape: Shape, strides: Shape, offset: int) -> Tenso
         return None
     flipped = tuple(a for a, (n, s) in enumerate(zip(shape, strides, strict=True)) if n > 1 > 0 > s)
     first = offset + sum((shape[axis] - 1) * strides[axis] for axis in flipped)
-    made = shrunk(flat, ((first, flat.size),))
+    moved = shrunk(flat, ((first, flat.size),))
     for stride, extent, _ in loops:
-        made = _cut(made, extent * stride)
-        made = reshaped(made, (*made.shape[:-1], extent, stride))
-    made = _cut(made, 1)
+        moved = _cut(moved, extent * stride)
+        moved = reshaped(moved, (*moved.shape[:-1], extent, stride))
+    moved = _cut(moved, 1)
     axes = [axis for _, _, axis in loops]
-    made = reshaped(made, tuple(shape[axis] for axis in axes))
-    made = permuted(made, tuple(sorted(range(len(axes)), key=axes.__getitem__)))
-    made = reshaped(made, tuple(n if axis in axes else 1 for axis, n in enumerate(shape)))
-    made = Flip((made,), flipped) if flipped else made
-    return broadcast_node(made, shape)
+    moved = reshaped(moved, tuple(shape[axis] for axis in axes))
+    moved = permuted(moved, tuple(sorted(range(len(axes)), key=axes.__getitem__)))
+    moved = reshaped(moved, tuple(n if axis in axes else 1 for axis, n in enumerate(shape)))
+    moved = Flip((moved,), flipped) if flipped else moved
+    return broadcast_node(moved, shape)
 
 
 def _cut(node: TensorNode, extent: int) -> TensorNode:
@@ -218,8 +218,8 @@ class View(Composite):
         numbers, valid = positions(self.views)
         if not x.size:
             return np.zeros(self.shape, x.dtype)
-        found = x.reshape(-1)[np.where(valid, numbers, 0)]
-        return np.where(valid, found, x.dtype.type(0))
+        elements = x.reshape(-1)[np.where(valid, numbers, 0)]
+        return np.where(valid, elements, x.dtype.type(0))
 
     def expansion(self) -> TensorNode:
         """view(x; …) = x moved, or x[offset + i*stride + …]; 0 outside the mask"""

@@ -24,23 +24,23 @@ def with_call_stacks(source: Source, origins: Mapping[int, Origin]) -> str:
 
     A row without a user line keeps its line number in the kernel's IR.
     """
-    made = _Metadata(source.name)
+    table = _Metadata(source.name)
     rows: list[str] = []
     scope = ""
     for position, row in enumerate(source.rows):
         text = row.text
         if text.startswith("define"):
-            found = _FUNCTION.search(text)
-            scope = made.function(made.file, found[1] if found else source.name, position + 1)
+            match = _FUNCTION.search(text)
+            scope = table.function(table.file, match[1] if match else source.name, position + 1)
             text = f"{text.rstrip(' {')} !dbg {scope} {{"
         elif scope and text.startswith("  ") and not text.lstrip().startswith(";"):
             code, comment, note = text.partition(" ; ")
-            at = made.location(scope, position + 1, origins.get(position))
+            at = table.location(scope, position + 1, origins.get(position))
             text = f"{code.rstrip()}, !dbg {at}{comment}{note}"
         elif text == "}":
             scope = ""
         rows.append(text)
-    return "\n".join((*rows, *made.rows))
+    return "\n".join((*rows, *table.rows))
 
 
 class _Metadata:

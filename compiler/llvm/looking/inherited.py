@@ -86,18 +86,18 @@ def of_assembly(rows: Sequence[str], sources: Sequence[Lines]) -> list[Lines]:
     result = list(sources)
     following: dict[str, Lines] = {}
     for position in reversed(range(len(rows))):
-        found = registers(rows[position])
-        if not result[position] and found:
-            result[position] = following.get(found[0], ())
+        written = registers(rows[position])
+        if not result[position] and written:
+            result[position] = following.get(written[0], ())
         if result[position]:
-            following.update(dict.fromkeys(found, result[position]))
+            following.update(dict.fromkeys(written, result[position]))
     before: dict[str, Lines] = {}
     for position, row in enumerate(rows):
-        found = registers(row)
+        written = registers(row)
         if not result[position]:
-            result[position] = next((before[r] for r in found if r in before), ())
-        if result[position] and found:
-            before[found[0]] = result[position]
+            result[position] = next((before[r] for r in written if r in before), ())
+        if result[position] and written:
+            before[written[0]] = result[position]
     return _with_jumps(rows, _with_labels(rows, result))
 
 

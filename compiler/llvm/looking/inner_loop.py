@@ -104,12 +104,12 @@ class InnerLoop:
 def inner_loop(rows: Sequence[str], flow: Flow, vector_bytes: int) -> InnerLoop | None:
     """The innermost loop with the most multiply-adds; None where there is no loop."""
     stack = _stack(rows)
-    found = [_counted(rows, blocks, stack, vector_bytes) for blocks in _innermost(flow)]
-    return max(found, key=lambda it: (it.flops, it.instructions), default=None)
+    loops = [_counted(rows, blocks, stack, vector_bytes) for blocks in _innermost(flow)]
+    return max(loops, key=lambda it: (it.flops, it.instructions), default=None)
 
 
 def timed(
-    loop: InnerLoop, rows: Sequence[str], opcodes: Sequence[str], known: SchedulingModel,
+    loop: InnerLoop, rows: Sequence[str], opcodes: Sequence[str], scheduling: SchedulingModel,
     machine: MachineModel,
 ) -> InnerLoop:  # fmt: skip
     """The loop with its cycles, and its share of what the machine can do in them.
@@ -117,14 +117,14 @@ def timed(
     `opcodes` are LLVM's instruction names of all rows, "" for a label.
     """
     places = [n for n in range(loop.first, loop.end) if opcodes[n]]
-    costs = [known.of(opcodes[n]) for n in places]
+    costs = [scheduling.of(opcodes[n]) for n in places]
     missing = [opcodes[n] for n, cost in zip(places, costs, strict=True)
                if cost is None and not _JUMP.match(opcodes[n])]  # fmt: skip
     if len(missing) > (1 - ENOUGH) * len(places):
         names = ", ".join(sorted(set(missing)))
         return replace(loop, because=f"LLVM's model has no cost for {names}")
     sound = [cost or Cost() for cost in costs]
-    bounds = (*_units(sound), *_begun(sound, known.width),
+    bounds = (*_units(sound), *_begun(sound, scheduling.width),
               *_waiting([rows[n] for n in places], sound))  # fmt: skip
     cycles, because = max(bounds, key=lambda it: it[0])
     most = machine.multiply_adds * machine.vector_bytes * cycles
@@ -161,18 +161,18 @@ def _product(row: str, vector_bytes: int, length: tuple[int, int]) -> tuple[int,
     """
     word, _, operands = row.strip().partition(" ")
     operands = operands.strip()
-    found = _PRODUCTS.match(word)
-    if not found:
+    match = _PRODUCTS.match(word)
+    if not match:
         return None
-    if found["x86"]:
+    if match["x86"]:
         size = _ITEMS[word[-1]]
         return (1 if word[-2] == "s" else _WIDTHS[operands[0]] // size), size
-    if found["riscv"]:
+    if match["riscv"]:
         return length
-    if found["alone"]:
-        return 1, _ITEMS[found["alone"]]
+    if match["alone"]:
+        return 1, _ITEMS[match["alone"]]
     arranged = _ARRANGED.match(operands)
-    many = found["short"] or (arranged and arranged["many"])
+    many = match["short"] or (arranged and arranged["many"])
     if many:
         return int(many[:-1]), _ITEMS[many[-1]]
     if arranged is None:
@@ -183,13 +183,13 @@ def _product(row: str, vector_bytes: int, length: tuple[int, int]) -> tuple[int,
 
 def _length(rows: Sequence[str]) -> tuple[int, int]:
     """The lanes, and their bytes, that the last RISC-V `vsetvli` or `vsetivli` sets."""
-    found = next((it for row in reversed(rows) if (it := _LENGTH.search(row))), None)
-    if found is None:
+    length = next((it for row in reversed(rows) if (it := _LENGTH.search(row))), None)
+    if length is None:
         return 1, 4
-    size = int(found["bits"]) // 8
-    group = int(found["group"])
-    whole = (16 // group if found["part"] else 16 * group) // size
-    return (min(int(found["count"]), whole) if found["count"].isdigit() else whole), size
+    size = int(length["bits"]) // 8
+    group = int(length["group"])
+    whole = (16 // group if length["part"] else 16 * group) // size
+    return (min(int(length["count"]), whole) if length["count"].isdigit() else whole), size
 
 
 def _stack(rows: Sequence[str]) -> re.Pattern[str]:

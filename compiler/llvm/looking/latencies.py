@@ -84,12 +84,12 @@ def latencies(source: Source, level: Level, listing: Listing) -> Latencies:
     text = "\n".join(row.text for row in source.rows)
     question = {"job": "passes", "text": text, "level": [level.number, level.passes]}
     printed = ask({**question, "options": [OPTION]}).printed
-    known = model(printed)
-    if not known:
+    forms = model(printed)
+    if not forms:
         raise InternalError("llvm", "this LLVM does not print its scheduling model")
     inside = _in_loops(listing)
     cycles = tuple(
-        cycles_of(row, known) if place in inside else None for place, row in enumerate(listing.rows)
+        cycles_of(row, forms) if place in inside else None for place, row in enumerate(listing.rows)
     )
     name, number = source.name, source.kernel
     return Latencies(name, number, cycles, jit.host_name(), listing.rows, inside)
@@ -101,7 +101,7 @@ def _told(cycles: int | None) -> str:
 
 def model(printed: str) -> dict[Form, dict[str, int]]:
     """The cycles of each form of instruction by the width of its registers."""
-    found: dict[Form, dict[str, int]] = {}
+    by_form: dict[Form, dict[str, int]] = {}
     for text, cycles in _units(printed):
         opcode = _OPCODE.search(text)
         if opcode is None or opcode["name"] in _NO_CODE:
@@ -109,9 +109,9 @@ def model(printed: str) -> dict[Form, dict[str, int]]:
         width = _WIDTH.search(opcode["name"])
         stem = opcode["name"][: width.start()] if width else opcode["name"]
         form = _name(_SIZE.sub("", stem).lower()), " :: (" in text
-        found.setdefault(form, {}).setdefault(_WIDTHS.get(width["width"], "") if width else "",
+        by_form.setdefault(form, {}).setdefault(_WIDTHS.get(width["width"], "") if width else "",
                                               cycles)  # fmt: skip
-    return found
+    return by_form
 
 
 def _units(printed: str) -> Iterator[tuple[str, int]]:
@@ -126,14 +126,14 @@ def _units(printed: str) -> Iterator[tuple[str, int]]:
             text = ""
 
 
-def cycles_of(row: str, known: dict[Form, dict[str, int]]) -> int | None:
+def cycles_of(row: str, cycles: dict[Form, dict[str, int]]) -> int | None:
     """The cycles of one line of assembly; None for a label or an unknown instruction."""
     words = row.split(None, 1)
     if not words or words[0].endswith(":"):
         return None
     name = _name(words[0].lower())
     operands = words[1] if len(words) > 1 else ""
-    by_width = known.get((name, "[" in operands and name != "lea"))
+    by_width = cycles.get((name, "[" in operands and name != "lea"))
     if not by_width:
         return None
     width = next((it for it in ("zmm", "ymm", "xmm") if it in operands), "")

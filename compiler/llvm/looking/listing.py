@@ -133,8 +133,8 @@ def _alone(text: str) -> str:
 
 
 def _asm_label(text: str) -> str | None:
-    found = _ASM_LABEL.match(text)
-    return found.group(1) if found else None
+    match = _ASM_LABEL.match(text)
+    return match.group(1) if match else None
 
 
 def _asm_targets(text: str) -> tuple[list[str], bool]:
@@ -247,9 +247,9 @@ def linked_ir(text: str) -> tuple[list[str], list[tuple[int, ...]]]:
     for line in _REMARK.sub("", text).splitlines():
         if line.startswith(_NO_CODE):
             continue
-        found = _DEBUG.search(line)
+        reference = _DEBUG.search(line)
         rows.append(_DEBUG.sub("", line))
-        sources.append(_chain(int(found.group(1)), locations) if found else ())
+        sources.append(_chain(int(reference.group(1)), locations) if reference else ())
     return rows, sources
 
 
@@ -297,8 +297,8 @@ def linked_assembly(text: str, comment: str) -> tuple[list[str], list[tuple[int,
 
     `comment` is what begins a comment in the assembly of that machine.
     """
-    found = [(row, of) for _, row, of in code_lines(text, comment) if row]
-    return [row for row, _ in found], [of for _, of in found]
+    rows = [(row, of) for _, row, of in code_lines(text, comment) if row]
+    return [row for row, _ in rows], [of for _, of in rows]
 
 
 def code_lines(text: str, comment: str) -> Iterator[tuple[str, str, tuple[int, ...]]]:

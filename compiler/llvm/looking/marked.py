@@ -107,8 +107,8 @@ def _with(
 def _readable(line: str) -> list[str]:
     """A line that LLVM can read: the one construct that it prints but cannot parse is
     rewritten."""
-    found = _TABLE.match(line)
-    if not found:
+    match = _TABLE.match(line)
+    if not match:
         return [line]
-    return ["\t.att_syntax", f"\tmovabsq ${found['what']}, %{found['to']}",
+    return ["\t.att_syntax", f"\tmovabsq ${match['what']}, %{match['to']}",
             "\t.intel_syntax noprefix"]  # fmt: skip

@@ -134,11 +134,11 @@ class PassRun(ShownAsText):
         """A change by position, or the first of the pass of that name."""
         if isinstance(name, int):
             return self.changes[name]
-        found = next((change for change in self.changes if change.name == name), None)
-        if found is None:
+        named = next((change for change in self.changes if change.name == name), None)
+        if named is None:
             names = ", ".join(dict.fromkeys(change.name for change in self.changes))
             raise KeyError(f"no pass {name!r} changed {self.kernel}; these did: {names}")
-        return found
+        return named
 
     def __str__(self) -> str:
         lines = [f"{self.kernel}: {self.level}"]

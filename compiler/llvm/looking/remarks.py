@@ -48,7 +48,7 @@ def is_remark(line: str) -> bool:
 
 def remarks(printed: Sequence[str], rows: Sequence[SourceLine]) -> tuple[Remark, ...]:
     """The remarks among lines that LLVM printed, each once; `rows` is the generated IR."""
-    found: dict[Remark, None] = {}
+    unique: dict[Remark, None] = {}
     for line in printed:
         match = _PRINTED.match(line)
         number = int(match[1]) if match else 0
@@ -56,16 +56,16 @@ def remarks(printed: Sequence[str], rows: Sequence[SourceLine]) -> tuple[Remark,
             words, taken = in_words(match[2])
             if not number and taken is not None:
                 continue  # about code that LLVM added itself
-            found[Remark(words, match[2], number, _loop_at(number, rows), taken)] = None
-    explained = {it.line for it in found if it.words.startswith(f"{_NOT_DONE}:")}
-    kept = (it for it in found if it.words != _NOT_DONE or it.line not in explained)
+            unique[Remark(words, match[2], number, _loop_at(number, rows), taken)] = None
+    explained = {it.line for it in unique if it.words.startswith(f"{_NOT_DONE}:")}
+    kept = (it for it in unique if it.words != _NOT_DONE or it.line not in explained)
     return tuple(sorted(kept, key=lambda it: (it.taken is None, it.line)))
 
 
 def _loop_at(line: int, rows: Sequence[SourceLine]) -> str:
     """The loop whose head or test is on a line, as the lowered program calls it."""
-    found = _LOOP.search(rows[line - 1].text) if 0 < line <= len(rows) else None
-    return (found["name"] or found["entered"]) if found else ""
+    match = _LOOP.search(rows[line - 1].text) if 0 < line <= len(rows) else None
+    return (match["name"] or match["entered"]) if match else ""
 
 
 def in_words(original: str) -> tuple[str, bool | None]:
@@ -90,8 +90,8 @@ def _vectorized(match: "re.Match[str]") -> str:
 
 def _not_vectorized(match: "re.Match[str]") -> str:
     reason = match["reason"].strip()
-    known = (words for part, words in REASONS.items() if part in reason)
-    return f"{_NOT_DONE}: {next(known, reason)}"
+    reasons = (words for part, words in REASONS.items() if part in reason)
+    return f"{_NOT_DONE}: {next(reasons, reason)}"
 
 
 def _registers(match: "re.Match[str]") -> str:

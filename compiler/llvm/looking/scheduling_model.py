@@ -71,28 +71,28 @@ def _spellings(name: str) -> Iterator[str]:
     others += [name.replace(a, b) for pair in _DOMAINS for a, b in (pair, pair[::-1])]
     for each in dict.fromkeys((name, *others)):
         yield each
-        found = _ENCODED.match(each)
-        if found is None:
+        match = _ENCODED.match(each)
+        if match is None:
             continue
         for kind in ("", "D", "Q", "32", "64"):
             # scalar instructions have no width, and Z of vectors is 512 bits
-            is_one = found["stem"].endswith(_ONE)
-            width = "Z256" if found["wide"] else "Z" if is_one else "Z128"
-            yield f"{found['stem']}{kind}{width}{found['operands']}"
+            is_one = match["stem"].endswith(_ONE)
+            width = "Z256" if match["wide"] else "Z" if is_one else "Z128"
+            yield f"{match['stem']}{kind}{width}{match['operands']}"
 
 
 def model(printed: str) -> SchedulingModel | None:
     """The model from LLVM's output; None if it has no model, or does not print it."""
-    found = _Reader()
+    reader = _Reader()
     for line in printed.splitlines():
-        found.read(line)
-    if not found.factors:
+        reader.read(line)
+    if not reader.factors:
         return None
-    cycles = _cycles(found.factors, found.width, found.seen)
-    for name, rows in found.rows.items():
-        cost = found.costs.setdefault(name, Cost())
-        cost.units = {unit: count * found.factors[unit] / cycles for unit, count in rows.items()}
-    return SchedulingModel(found.costs, found.width)
+    cycles = _cycles(reader.factors, reader.width, reader.seen)
+    for name, rows in reader.rows.items():
+        cost = reader.costs.setdefault(name, Cost())
+        cost.units = {unit: count * reader.factors[unit] / cycles for unit, count in rows.items()}
+    return SchedulingModel(reader.costs, reader.width)
 
 
 class _Reader:
@@ -115,17 +115,17 @@ class _Reader:
         """Read one line; most are not about the model."""
         if line.startswith(_REGION):
             self._retired, self._placed = {}, ""
-        elif found := _UNIT.match(line):
-            self._listed = _opcode(found["text"])
-        elif found := _LATENCY.match(line):
-            self._ready(int(found["cycles"]))
-        elif found := _PLACED.match(line):
-            self._placed = _opcode(found["text"])
+        elif match := _UNIT.match(line):
+            self._listed = _opcode(match["text"])
+        elif match := _LATENCY.match(line):
+            self._ready(int(match["cycles"]))
+        elif match := _PLACED.match(line):
+            self._placed = _opcode(match["text"])
             self.rows.pop(self._placed, None)
-        elif found := _ZONE.match(line):
-            self._zone = found["zone"]
-        elif found := _WIDTH.match(line):
-            count = int(found["count"])
+        elif match := _ZONE.match(line):
+            self._zone = match["zone"]
+        elif match := _WIDTH.match(line):
+            count = int(match["count"])
             self.width = min(self.width or count, count)
         else:
             self._counted(line)
@@ -138,36 +138,36 @@ class _Reader:
 
     def _counted(self, line: str) -> None:
         """A line of what was counted when an instruction was placed."""
-        if found := _RESOURCE.match(line):
-            unit, cycles = found["name"], int(found["cycles"])
-            self.factors[unit] = int(found["factor"])
+        if match := _RESOURCE.match(line):
+            unit, cycles = match["name"], int(match["cycles"])
+            self.factors[unit] = int(match["factor"])
             if self._placed:
                 row = self.rows.setdefault(self._placed, {})
                 row[unit] = row.get(unit, 0) + cycles
-        elif found := _RETIRED.match(line):
-            self._retire(int(found["count"]))
-        elif (found := _CRITICAL.match(line)) and found["name"] != _MICRO:
-            self.seen.add((found["name"], int(found["count"]), int(found["cycles"])))
+        elif match := _RETIRED.match(line):
+            self._retire(int(match["count"]))
+        elif (match := _CRITICAL.match(line)) and match["name"] != _MICRO:
+            self.seen.add((match["name"], int(match["count"]), int(match["cycles"])))
 
     def _retire(self, count: int) -> None:
         """Record the retired micro-operations, some of which belong to the last instruction."""
-        own = count - self._retired.get(self._zone, 0)
+        count_of_zone = count - self._retired.get(self._zone, 0)
         self._retired[self._zone] = count
-        if self._placed and own >= 0:
-            self.costs.setdefault(self._placed, Cost()).micro_operations = own
+        if self._placed and count_of_zone >= 0:
+            self.costs.setdefault(self._placed, Cost()).micro_operations = count_of_zone
         self._placed = ""
 
 
 def _opcode(text: str) -> str:
-    found = _OPCODE.search(text)
-    return found["name"] if found else ""
+    match = _OPCODE.search(text)
+    return match["name"] if match else ""
 
 
 def _cycles(factors: dict[str, int], width: int, seen: Iterable[tuple[str, int, int]]) -> int:
     """The divisor of cycles times factors."""
     least = math.lcm(*factors.values(), width or 1)
-    known = [(count * factors[unit], cycles) for unit, count, cycles in seen if unit in factors]
+    uses = [(count * factors[unit], cycles) for unit, count, cycles in seen if unit in factors]
     for times in range(1, MOST + 1):
-        if all(total // (least * times) == cycles for total, cycles in known):
+        if all(total // (least * times) == cycles for total, cycles in uses):
             return least * times
     return least

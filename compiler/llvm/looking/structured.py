@@ -30,7 +30,7 @@ _LABEL = re.compile(r"^(\.LBB\w+):")
 def structured(rows: Sequence[str]) -> Flow:
     """The blocks, jumps and loops of WebAssembly, by position in `rows`."""
     targets = _targets(rows)
-    places = {place for found in targets.values() for place in found}
+    places = {place for ends in targets.values() for place in ends}
     labels = {place: _label(rows, place) for place in sorted(places)}
     keys = [str(at) if row.strip() else "" for at, row in enumerate(rows)]
 
@@ -39,8 +39,8 @@ def structured(rows: Sequence[str]) -> Flow:
         return function.group(1) if function else labels.get(int(key))
 
     def targets_of(key: str) -> tuple[list[str], bool]:
-        found = [labels[place] for place in targets.get(int(key), ())]
-        return found, _word(rows[int(key)]) in LAST
+        labels_of_line = [labels[place] for place in targets.get(int(key), ())]
+        return labels_of_line, _word(rows[int(key)]) in LAST
 
     return flow(keys, label_of, targets_of)
 
@@ -49,7 +49,7 @@ def _targets(rows: Sequence[str]) -> dict[int, list[int]]:
     """For each branch the lines that it goes to."""
     ends = _ends(rows)
     around: list[int] = []
-    found: dict[int, list[int]] = {}
+    targets: dict[int, list[int]] = {}
     for at, row in enumerate(rows):
         word = _word(row)
         if word in OPENING:
@@ -60,8 +60,8 @@ def _targets(rows: Sequence[str]) -> dict[int, list[int]]:
             around.clear()
         elif word in BRANCHES:
             counts = dict.fromkeys(map(int, re.findall(r"\d+", row)))
-            found[at] = [_place(rows, around, count, at, ends) for count in counts]
-    return found
+            targets[at] = [_place(rows, around, count, at, ends) for count in counts]
+    return targets
 
 
 def _place(
@@ -78,14 +78,14 @@ def _place(
 def _ends(rows: Sequence[str]) -> dict[int, int]:
     """For each construct the line that ends it."""
     open_at: list[int] = []
-    found: dict[int, int] = {}
+    ends: dict[int, int] = {}
     for at, row in enumerate(rows):
         word = _word(row)
         if word in OPENING:
             open_at.append(at)
         elif word in CLOSING and open_at:
-            found[open_at.pop()] = at
-    return found
+            ends[open_at.pop()] = at
+    return ends
 
 
 def _label(rows: Sequence[str], place: int) -> str:

@@ -83,8 +83,8 @@ def translate(kernels: Sequence[Translatable], machine: str) -> tuple[Listing, .
         problem = f"LLVM here cannot write assembly for {target.title}"
         raise DeviceError("assembly_for", problem, got=answer["problem"])
     seconds = (time.perf_counter() - start) / max(1, len(kernels))
-    made = zip(kernels, sources, answer["texts"], strict=True)
-    listings = [_listing(kernel, own, text, target, seconds) for kernel, own, text in made]
+    rows = zip(kernels, sources, answer["texts"], strict=True)
+    listings = [_listing(kernel, lines, text, target, seconds) for kernel, lines, text in rows]
     return tuple(_with_cycles(listings, question, target))
 
 
@@ -98,33 +98,33 @@ def _with_cycles(
     if architecture in UNSCHEDULED:
         because = f"LLVM does not schedule {target.title}: its driver compiles it to machine code"
         return [_timed(listing, "", None, because, target) for listing in listings]
-    known, texts = None, [""] * len(listings)
+    costs, texts = None, [""] * len(listings)
     because = f"LLVM has no scheduling model of {target.cpu}"
     try:
-        found = ask({**question, "job": "scheduled", "options": OPTIONS}, PATIENCE)
-        known, texts = model(found.printed), found.content["texts"]
+        reply = ask({**question, "job": "scheduled", "options": OPTIONS}, PATIENCE)
+        costs, texts = model(reply.printed), reply.content["texts"]
     except InternalError as error:  # optional: the text exists without it
         because = f"LLVM failed: {error.problem}"
     return [
-        _timed(listing, text, known, because, target)
+        _timed(listing, text, costs, because, target)
         for listing, text in zip(listings, texts, strict=True)
     ]
 
 
 def _timed(
-    listing: Listing, text: str, known: SchedulingModel | None, because: str, target: Machine
+    listing: Listing, text: str, costs: SchedulingModel | None, because: str, target: Machine
 ) -> Listing:
     """A listing with the cycles of its inner loop; `text` has LLVM's names of the instructions."""
     if listing.inner is None:
         return listing
-    if known is None:
+    if costs is None:
         return replace(listing, inner=replace(listing.inner, because=because))
     lines = [line for line in code_lines(text, target.comment) if line[1]]
     if [row for _, row, _ in lines] != list(listing.rows):
         because = "the text with LLVM's instruction names differs"
         return replace(listing, inner=replace(listing.inner, because=because))
-    names = [found[1] if (found := _NAMED.search(line)) else "" for line, _, _ in lines]
-    inner = timed(listing.inner, listing.rows, names, known, target.model)
+    names = [match[1] if (match := _NAMED.search(line)) else "" for line, _, _ in lines]
+    inner = timed(listing.inner, listing.rows, names, costs, target.model)
     return replace(listing, inner=inner)
 
 
@@ -148,47 +148,47 @@ def _adapted(text: str, machine: Machine) -> str:
 
 
 def _listing(
-    kernel: Translatable, own: Source, text: str, machine: Machine, seconds: float
+    kernel: Translatable, code: Source, text: str, machine: Machine, seconds: float
 ) -> Listing:
     rows, sources = linked_assembly(text, machine.comment)
-    places = _leading(own.rows, kernel.source.rows, kernel.places)
+    places = _leading(code.rows, kernel.source.rows, kernel.places)
     linked = [
         tuple(dict.fromkeys(place for line in lines for place in places[line - 1]))
         for lines in sources
     ]
-    made = Listing(
-        title=f"{own.name} for {machine.title}", seconds=seconds, name=own.name, rows=tuple(rows),
-        sources=tuple(inherited.of_assembly(rows, linked)), kernel=own.kernel, prefix=machine.id,
+    row = Listing(
+        title=f"{code.name} for {machine.title}", seconds=seconds, name=code.name, rows=tuple(rows),
+        sources=tuple(inherited.of_assembly(rows, linked)), kernel=code.kernel, prefix=machine.id,
         level=kernel.level, comment=machine.comment, choices=kernel.choices,
     )  # fmt: skip
-    return replace(made, inner=inner_loop(made.rows, made.flow, machine.model.vector_bytes))
+    return replace(row, inner=inner_loop(row.rows, row.flow, machine.model.vector_bytes))
 
 
 def _leading(
-    own: Sequence[SourceLine], host: Sequence[SourceLine],
+    lines: Sequence[SourceLine], host: Sequence[SourceLine],
     places: Sequence[tuple[int, ...]] | None,
 ) -> list[tuple[int, ...]]:  # fmt: skip
     """For each line of a text the lines of the host's (from 1) that do the same."""
     if places is None:
-        return aligned(own, host)
+        return aligned(lines, host)
     written: dict[int, list[int]] = {}
     for line, row in enumerate(host, start=1):
         for instruction in row.instructions:
             written.setdefault(instruction, []).append(line)
-    same = (dict.fromkeys(it for n in row.instructions for it in places[n]) for row in own)
+    same = (dict.fromkeys(it for n in row.instructions for it in places[n]) for row in lines)
     return [tuple(dict.fromkeys(line for n in of for line in written.get(n, ()))) for of in same]
 
 
-def aligned(own: Sequence[SourceLine], host: Sequence[SourceLine]) -> list[tuple[int, ...]]:
+def aligned(lines: Sequence[SourceLine], host: Sequence[SourceLine]) -> list[tuple[int, ...]]:
     """For each line of one text the lines of the other (from 1) that do the same.
 
     Where the two differ these are all the lines there that were written for the same instruction.
     """
-    result: list[tuple[int, ...]] = [()] * len(own)
-    texts = [row.text for row in own], [row.text for row in host]
+    result: list[tuple[int, ...]] = [()] * len(lines)
+    texts = [row.text for row in lines], [row.text for row in host]
     for tag, i, i_end, j, j_end in SequenceMatcher(None, *texts, autojunk=False).get_opcodes():
         for offset in range(i_end - i):
-            same = own[i + offset].instruction
+            same = lines[i + offset].instruction
             result[i + offset] = (
                 (j + offset + 1,)
                 if tag == "equal"

@@ -72,7 +72,7 @@ def watch(source: Source, level: Level) -> PassRun:
 def _changes(start: Printed, lines: list[str]) -> tuple[tuple[Change, ...], int]:
     """Each dump that differs from the one before, and the number of those that do not."""
     latest = {"IR": start}
-    found: list[Change] = []
+    changes: list[Change] = []
     unseen = 0
     for header, body in _dumps(lines):
         function = next((m[1] for m in map(_FUNCTION.match, body) if m), "")
@@ -86,8 +86,8 @@ def _changes(start: Printed, lines: list[str]) -> tuple[tuple[Change, ...], int]
             continue
         name, title = _names(header["pass"])
         on = (header["on"] or header["late"] or "").replace("[module]", "module")
-        found.append(Change(name, title, on, kind, purpose_of(name), before, after))
-    return tuple(found), unseen
+        changes.append(Change(name, title, on, kind, purpose_of(name), before, after))
+    return tuple(changes), unseen
 
 
 def _dumps(lines: list[str]) -> Iterator[tuple["re.Match[str]", list[str]]]:
@@ -108,10 +108,10 @@ def _dumps(lines: list[str]) -> Iterator[tuple["re.Match[str]", list[str]]]:
 
 def _names(printed: str) -> tuple[str, str]:
     """The short name of a pass, and what it is called."""
-    found = _LEGACY.match(printed)
-    if found:
-        title = found["title"]
-        return found["name"] or title.lower().replace(" ", "-"), title
+    match = _LEGACY.match(printed)
+    if match:
+        title = match["title"]
+        return match["name"] or title.lower().replace(" ", "-"), title
     name = printed.removesuffix("Pass")
     return name, re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
 

@@ -72,8 +72,8 @@ def inline(
     for parameter, operand in zip(PARAMETERS, operands, strict=False):
         text = text.replace(parameter, operand)
     result = "%" + stem + function.result.removeprefix("%")
-    before, found, after = text.rpartition(f"  {result} = ")
-    assert found, "the result is the last instruction"
+    before, definition, after = text.rpartition(f"  {result} = ")
+    assert definition, "the result is the last instruction"
     name = name or result
     for line in f"{before}  {name} = {after}".splitlines():
         if line.startswith(" "):

@@ -233,9 +233,9 @@ class Code:
         self, opcode: str, left: Value | Number, right: Value | Number, result: str = ""
     ) -> Value:
         """One instruction of two operands, one of which may be a number."""
-        known = left if isinstance(left, Value) else right
-        assert isinstance(known, Value), "one side gives the type"
-        element = known.element
+        operand = left if isinstance(left, Value) else right
+        assert isinstance(operand, Value), "one side gives the type"
+        element = operand.element
         first, second = self.operand(left, element), self.operand(right, element)
         text = f"{opcode} {first.typed}, {second.text}"
         return self.emit_with(text, [left, right], result or element)
@@ -248,15 +248,15 @@ class Code:
         text = f"select {condition.typed}, {typed[0]}, {typed[1]}"
         return self.emit_with(text, [then, otherwise], element)
 
-    def intrinsic(self, name: str, known: Value, *others: Value | Number) -> Value:
+    def intrinsic(self, name: str, first: Value, *others: Value | Number) -> Value:
         """A call of an LLVM float intrinsic all of whose operands have one type."""
-        element = known.element
-        values = [self.operand(o, element) for o in (known, *others)]
-        suffix = known.format.name if self.lanes == 1 else f"v{self.lanes}{known.format.name}"
+        element = first.element
+        values = [self.operand(o, element) for o in (first, *others)]
+        suffix = first.format.name if self.lanes == 1 else f"v{self.lanes}{first.format.name}"
         callee, kind = f"@llvm.{name}.{suffix}", self.type(element)
         self.declared[f"declare {kind} {callee}({', '.join([kind] * len(values))})"] = None
         text = f"call {kind} {callee}({', '.join(v.typed for v in values)})"
-        return self.emit_with(text, [known, *others], element)
+        return self.emit_with(text, [first, *others], element)
 
     def scale(self, value: Value, power: Value) -> Value | None:
         """value * 2**power, rounded once, by one instruction where the target has it."""
@@ -317,10 +317,10 @@ class Code:
         skip, before = self.any(condition), self.block
         self.lines.append(f"  br i1 {skip.text}, label %rare, label %joined")
         self.open_block("rare")
-        found = rare()
+        value = rare()
         if self.lanes > 1:
-            pairs = zip(found, usual, strict=True)
-            found = tuple(condition.choose(new, old) for new, old in pairs)
+            pairs = zip(value, usual, strict=True)
+            value = tuple(condition.choose(new, old) for new, old in pairs)
         self.lines.append("  br label %joined")
         self.open_block("joined")
         return tuple(
@@ -328,7 +328,7 @@ class Code:
                 f"phi {self.type(old.element)} [ {old.text}, %{before} ], [ {new.text}, %rare ]",
                 old.element,
             )
-            for old, new in zip(usual, found, strict=True)
+            for old, new in zip(usual, value, strict=True)
         )
 
     def open_block(self, label: str) -> None:

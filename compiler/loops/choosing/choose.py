@@ -58,10 +58,10 @@ KINDS: tuple[Chooser, ...] = (
 
 def choose(body: Body, model: MachineModel, kinds: Collection[str] | None = None) -> Choices:
     """The choices for a kernel on a machine; with `kinds`, only those for which there is a pass."""
-    found = _choose(body, model)
+    choices = _choose(body, model)
     if kinds is None:
-        return found
-    return replace(found, rows=tuple(choice for choice in found if word(choice) in kinds))
+        return choices
+    return replace(choices, rows=tuple(choice for choice in choices if word(choice) in kinds))
 
 
 def _choose(body: Body, model: MachineModel) -> Choices:

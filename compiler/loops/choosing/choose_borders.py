@@ -51,8 +51,8 @@ def borders(seen: Accesses, model: MachineModel) -> Choices | Reason:
     outer = seen.ranges[0]
     shared = shared_out(seen, outer.name, outer.extent, model)
     vectors = _vectors(seen, inner, model)
-    found = chosen((*vectors, *shared))
-    return found if found else Reason(vectors[0].because, *numbers_of(vectors[0].because))
+    choices = chosen((*vectors, *shared))
+    return choices if choices else Reason(vectors[0].because, *numbers_of(vectors[0].because))
 
 
 def _is_in_row(access: Access, inner: Range) -> bool:
@@ -65,11 +65,11 @@ def _vectors(seen: Accesses, inner: Range, model: MachineModel) -> list[Row]:
     most = lane_count(seen, model)
     against: list[Reason] = []
     for lanes in (most, most // 2):
-        found = _against(seen, inner, lanes)
-        if not found:
+        axis_of_lanes = _against(seen, inner, lanes)
+        if not axis_of_lanes:
             what = "rows with borders"
             return [*in_vectors(inner.name, inner.extent, lanes, SIDE_BY_SIDE, what)]
-        against.append(found)
+        against.append(axis_of_lanes)
     numbers = dict.fromkeys(number for each in against for number in each.numbers)
     return [Refused("vectorize", Reason("; ".join(dict.fromkeys(against)), *numbers))]
 

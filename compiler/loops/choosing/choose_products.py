@@ -312,15 +312,15 @@ def _multiplied(product: Product, words: Words, around: list[AxisName]) -> list[
     form = f"one instruction multiplies {words.parts} elements in each lane and adds them up"
     if words.form == "shifted":
         form += f", of two types of 8 bits: {element} is shifted into the other one"
-    made: list[Row] = [Dot(name, words.form, Reason(form))]
+    rows: list[Row] = [Dot(name, words.form, Reason(form))]
     if words.is_in_order:
-        return made
+        return rows
     moving = {r.name for r in (product.rows, *product.outside) if product.other.step(r)}
     outside = [name for name in around if name.root in moving]
     along = product.selected_by(product.rows)
     why = Reason("words of rows are laid out one after the other")
     at = outside[-1] if outside else ""
-    return [Pack(product.other.argument.slot, at, why, along=along), *made]
+    return [Pack(product.other.argument.slot, at, why, along=along), *rows]
 
 
 def _uses(product: Product, plan: Plan) -> int:

@@ -148,10 +148,10 @@ def _rows_apart(seen: Accesses) -> tuple[list[Range], list[Row]]:
 
 
 def _fetched(
-    seen: Accesses, passes: list[Range], made: list[Row], model: MachineModel
+    seen: Accesses, passes: list[Range], chosen_rows: list[Row], model: MachineModel
 ) -> list[Row]:
     """The prefetch of the next row, in the longest pass over a row."""
-    keeps = [row for row in made if isinstance(row, CacheRow)]
+    keeps = [row for row in chosen_rows if isinstance(row, CacheRow)]
     outside = [r for r in seen.ranges if r not in passes]
     if not keeps or not outside:
         return []  # without expensive passes memory is busy anyway

@@ -140,13 +140,13 @@ def shapes(seen: Accesses, windows: Windows, most: int, model: MachineModel) -> 
         for vectors in VECTORS:
             for height in (n for n in HEIGHTS if n * vectors <= enough):
                 if is_in_row and _is_useful(windows, vectors, height, model):
-                    made = _along_pixels(windows, lanes, vectors, height, model)
-                    if registers(made, model, _masks(windows, made, model)) <= model.registers:
-                        yield made
+                    tried = _along_pixels(windows, lanes, vectors, height, model)
+                    if registers(tried, model, _masks(windows, tried, model)) <= model.registers:
+                        yield tried
                 if is_apart and lanes <= APART and height <= windows.pixels.extent:
-                    made = _along_channels(seen, windows, lanes, vectors, height, model)
-                    if registers(made, model) <= model.registers:
-                        yield made
+                    tried = _along_channels(seen, windows, lanes, vectors, height, model)
+                    if registers(tried, model) <= model.registers:
+                        yield tried
 
 
 def _is_useful(windows: Windows, vectors: int, height: int, model: MachineModel) -> bool:
@@ -186,16 +186,16 @@ def _along_pixels(
     windows: Windows, lanes: int, vectors: int, height: int, model: MachineModel
 ) -> Shape:
     """Pixels as lanes; `height` channels, or lines if there are no channels."""
-    axis, made = side(windows), Shape(0.0, True, lanes, vectors, height)
-    rows = -(-windows.pixels.extent // made.width)
+    axis, shape = side(windows), Shape(0.0, True, lanes, vectors, height)
+    rows = -(-windows.pixels.extent // shape.width)
     apart = max(a.step(windows.pixels) or 1 for a in windows.images)
     loads, more = vectors * ACROSS * apart, vectors * JOINED * (apart - 1)
-    more += vectors * MASKED * bool(_masks(windows, made, model))
+    more += vectors * MASKED * bool(_masks(windows, shape, model))
     if axis is windows.channels:
-        trips = _cycles(axis.extent, made, loads, 1.0, model, more)
+        trips = _cycles(axis.extent, shape, loads, 1.0, model, more)
     else:
-        trips = _cycles(axis.extent, made, 1.0, loads, model, height * more) / axis.extent
-    return replace(made, cycles=rows * trips * windows.taps)
+        trips = _cycles(axis.extent, shape, 1.0, loads, model, height * more) / axis.extent
+    return replace(shape, cycles=rows * trips * windows.taps)
 
 
 def _along_channels(
@@ -203,15 +203,15 @@ def _along_channels(
 ) -> Shape:
     """Channels as lanes, their weights packed; `height` pixels."""
     assert windows.channels is not None
-    made = Shape(0.0, False, lanes, vectors, height)
+    shape = Shape(0.0, False, lanes, vectors, height)
     channels, pixels = windows.channels.extent, windows.pixels.extent
-    columns = -(-channels // made.width)
-    waited = vectors * _waited(windows, made, model)
-    trips = _cycles(pixels, made, vectors, 1.0, model, waited=waited) * windows.taps
+    columns = -(-channels // shape.width)
+    waited = vectors * _waited(windows, shape, model)
+    trips = _cycles(pixels, shape, vectors, 1.0, model, waited=waited) * windows.taps
     blocks = pixels // height * _stored(height, lanes) + _stored(pixels % height, lanes)
     lines = math.prod(r.extent for r in seen.ranges) // (channels * pixels)
     packed = channels * windows.taps * COPIED / lines
-    return replace(made, cycles=columns * (trips + blocks * vectors) + packed)
+    return replace(shape, cycles=columns * (trips + blocks * vectors) + packed)
 
 
 def _waited(windows: Windows, shape: Shape, model: MachineModel) -> float:

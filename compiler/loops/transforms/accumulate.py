@@ -81,8 +81,8 @@ def accumulate(
             if columns:
                 sums = _Sums(body, fold, columns, choice, choices, provenance)
                 done = sums.of(index(0), fold.ranges[0].extent)
-                made = nodes.Load((done, linear(columns, sums.shape)))
-                body = swapped_body(body, {fold: made}, provenance)
+                total = nodes.Load((done, linear(columns, sums.shape)))
+                body = swapped_body(body, {fold: total}, provenance)
         if body is before:
             refuse(choice, "the reduction has no columns there", "a sum for each of several")
         record(matches, choice, before, body)
@@ -111,15 +111,15 @@ def _columns(
 ) -> tuple[nodes.Range, ...]:
     """The axes of the row of sums; none where a nest is not inside `at`."""
     needs = dependencies(body)
-    found = axes_inside(body, fold, at, needs[fold])
+    columns = axes_inside(body, fold, at, needs[fold])
     if len(fold.ranges) != 1:
         refuse(choice, f"{choice.axis} is reduced together with others", "one axis")
-    if not found:
+    if not columns:
         return ()
-    variable = variable_axis(found)
+    variable = variable_axis(columns)
     if variable is not None:
         refuse(choice, f"{variable.name} has a variable trip count", "a fixed one")
-    return found
+    return columns
 
 
 class _Sums:
@@ -154,9 +154,9 @@ class _Sums:
     def _begun(self, begin: ScalarNode, rows: int) -> nodes.After:
         """Memory with the sums of the first rows."""
         local = nodes.Local((), next(self.memories), self.fold.dtype, math.prod(self.shape))
-        own = self._own("normal")
-        value = self._partial(own, begin, rows)
-        store = nodes.Store((local, linear(own, self.shape), value, *own))
+        loops = self._own("normal")
+        value = self._partial(loops, begin, rows)
+        store = nodes.Store((local, linear(loops, self.shape), value, *loops))
         return nodes.After((local, store))
 
     def _added(self, done: nodes.After, begin: ScalarNode, rows: int, count: int) -> nodes.After:
@@ -165,10 +165,10 @@ class _Sums:
         copied(lot, self.fold.ranges[0], self.provenance)
         first = alu("add", alu("mul", lot, index(rows)), begin)
         sums = None if rows == self.rows else self.of(first, rows)
-        own = self._own("serial")
-        place = linear(own, self.shape)
-        value = self._partial(own, first, rows) if sums is None else nodes.Load((sums, place))
-        loops = sorted((lot, *own), key=lambda r: r.level != "loop")
+        serial = self._own("serial")
+        place = linear(serial, self.shape)
+        value = self._partial(serial, first, rows) if sums is None else nodes.Load((sums, place))
+        loops = sorted((lot, *serial), key=lambda r: r.level != "loop")
         operands = (done, place, value, const(True, bool_), *loops)
         update = nodes.Update(operands, REDUCTIONS[self.fold.op].combine)
         return nodes.After((done.sources[0], update))
@@ -178,12 +178,12 @@ class _Sums:
         return own_loops(self.numbers, self.columns, self.levels, self.provenance, role)
 
     def _partial(
-        self, own: tuple[nodes.Range, ...], begin: ScalarNode, rows: int
+        self, loops: tuple[nodes.Range, ...], begin: ScalarNode, rows: int
     ) -> ScalarNode:
         """The unrolled reduction of `rows` rows from `begin` on."""
         fold, axis = self.fold, self.fold.ranges[0]
         moved = own_memory(self.body, (*self.columns, axis), self.memories)
-        moved.update(zip(self.columns, own, strict=True))
+        moved.update(zip(self.columns, loops, strict=True))
         level: nodes.Level = "unroll" if rows <= MOST_ROWS else "loop"
         few = nodes.Range((index(rows),), next(self.numbers), "reduction", 0, level)
         copied(few, axis, self.provenance)

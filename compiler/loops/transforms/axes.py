@@ -22,13 +22,13 @@ def axes(root: ScalarNode) -> dict[str, Range]:
     return {node.name: node for node in toposort([root]) if isinstance(node, Range)}
 
 
-def find(known: Mapping[str, Range], name: str, choice: Choice, choices: Choices) -> Range | None:
+def find(by_name: Mapping[str, Range], name: str, choice: Choice, choices: Choices) -> Range | None:
     """The range called `name`; None if tiling left it no loop. Refuses any other name."""
-    if name in known:
-        return known[name]
+    if name in by_name:
+        return by_name[name]
     if any(AxisName(name).is_part_of(tile.axis) for tile in choices.of(Tile)):
         return None
-    refuse(choice, f"there is no axis {name}", ", ".join(sorted(known)))
+    refuse(choice, f"there is no axis {name}", ", ".join(sorted(by_name)))
 
 
 def refuse(choice: Choice, why: str, expected: str = "") -> NoReturn:
@@ -61,9 +61,9 @@ def rebuilt(
     done: dict[ScalarNode, ScalarNode] = {}
     order: list[ScalarNode] = toposort([body])
     for node in order:
-        done[node] = made = change(node, tuple(done[s] for s in node.sources))
-        if made is not node:
-            inherit(made, node, provenance)
+        done[node] = new = change(node, tuple(done[s] for s in node.sources))
+        if new is not node:
+            inherit(new, node, provenance)
     result = done[body]
     assert isinstance(result, Body)
     return result
@@ -81,12 +81,12 @@ def swapped(
     for node in order:
         if node in done:
             continue
-        done[node] = made = node.with_sources(tuple(done[s] for s in node.sources))
-        if made is not node:
+        done[node] = new = node.with_sources(tuple(done[s] for s in node.sources))
+        if new is not node:
             if is_copy:
-                copied(made, node, provenance)
+                copied(new, node, provenance)
             else:
-                provenance.rebuilt(made, node)
+                provenance.rebuilt(new, node)
     return done[root]
 
 
@@ -101,21 +101,21 @@ def swapped_body(
     return result
 
 
-def inherit(made: ScalarNode, old: ScalarNode, provenance: Provenance[Any]) -> None:
-    """Record the origins of `old` for `made` and for new nodes below it."""
-    if type(made) is type(old) and len(made.sources) == len(old.sources):
-        provenance.rebuilt(made, old)
-        for source in made.sources:
+def inherit(new: ScalarNode, old: ScalarNode, provenance: Provenance[Any]) -> None:
+    """Record the origins of `old` for `new` and for new nodes below it."""
+    if type(new) is type(old) and len(new.sources) == len(old.sources):
+        provenance.rebuilt(new, old)
+        for source in new.sources:
             if source not in provenance.parents:
                 provenance.made(source, provenance.of(old))
     else:
-        provenance.replaced(made, old)
+        provenance.replaced(new, old)
 
 
-def copied(made: ScalarNode, old: ScalarNode, provenance: Provenance[Any]) -> None:
-    """Record the origins of `old` for `made`, a copy with a number of its own."""
-    provenance.made(made, provenance.of(old))
-    provenance.numbers.all([made])
+def copied(new: ScalarNode, old: ScalarNode, provenance: Provenance[Any]) -> None:
+    """Record the origins of `old` for `new`, a copy with a number of its own."""
+    provenance.made(new, provenance.of(old))
+    provenance.numbers.all([new])
 
 
 def next_number(body: Body) -> int:

@@ -89,14 +89,14 @@ def cache_row(
 def repeated(body: Body, axis: Range, into: Range) -> list[tuple[ScalarNode, ScalarNode]]:
     """The largest expressions along `axis` that are also computed along `into`, in pairs."""
     order: list[ScalarNode] = toposort([body])
-    needs, known, readers = dependencies(body), set(order), users(order)
+    needs, nodes, readers = dependencies(body), set(order), users(order)
     twins: dict[ScalarNode, ScalarNode] = {axis: into}
     for node in order:
         along = node is not axis and axis in needs[node] and not isinstance(node, Store | Update)
         if not along:
             continue
         twin = node.with_sources(tuple(twins.get(s, s) for s in node.sources))
-        if twin in known and twin is not node:
+        if twin in nodes and twin is not node:
             twins[node] = twin
     del twins[axis]
     return [
@@ -119,13 +119,13 @@ def _kept(
 ) -> Body:
     """`body` with one value and its equal along `into` read from a row of scratch memory."""
     (value, axis), (twin, into) = first, second
-    own = Range(axis.sources, next_number(body), "normal")
-    copied(own, axis, provenance)
+    cached = Range(axis.sources, next_number(body), "normal")
+    copied(cached, axis, provenance)
     memories = local_numbers(body)
     local = Local((), next(memories), value.dtype, axis.extent)
-    moved = {**own_memory(body, [axis], memories), axis: own}
+    moved = {**own_memory(body, [axis], memories), axis: cached}
     computed = swapped(value, moved, provenance, True)
-    row = After((local, Store((local, own, computed, own))))
+    row = After((local, Store((local, cached, computed, cached))))
     loads: dict[ScalarNode, ScalarNode] = {
         value: Load((row, axis)), twin: Load((row, into)),
     }  # fmt: skip

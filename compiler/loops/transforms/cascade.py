@@ -99,10 +99,10 @@ def _nested(
     """`body` with each long sum as a sum of short ones, whose loops exist."""
 
     def change(node: ScalarNode, sources: tuple[ScalarNode, ...]) -> ScalarNode:
-        made, below = node.with_sources(sources), levels.get(node)
-        if isinstance(made, nodes.Reduce) and isinstance(below, list):
-            return _in_levels(made, below)
-        return made
+        rebuilt_node, below = node.with_sources(sources), levels.get(node)
+        if isinstance(rebuilt_node, nodes.Reduce) and isinstance(below, list):
+            return _in_levels(rebuilt_node, below)
+        return rebuilt_node
 
     return rebuilt(body, change, provenance)
 

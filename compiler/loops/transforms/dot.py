@@ -134,9 +134,9 @@ class _Words:
                 refuse(self.choice, against, "words of adjacent elements")
         self._note_panel(folds, needs)
         for fold in folds:
-            made = self._dotted(fold)
-            if made is not fold:
-                self.body = swapped_body(self.body, {fold: made}, self.provenance)
+            dotted = self._dotted(fold)
+            if dotted is not fold:
+                self.body = swapped_body(self.body, {fold: dotted}, self.provenance)
         return swapped_body(self.body, {axis: at_level(axis, "dot")}, self.provenance)
 
     def _note_panel(
@@ -154,10 +154,10 @@ class _Words:
         value, axis = fold.sources[0], self.axis
         if fold.op != "sum" or not isinstance(value, Alu) or value.op != "mul":
             refuse(self.choice, "the reduced value is not a product", "a sum of products")
-        found = [_factor(each, fold.ranges, dependencies(self.body)) for each in value.sources]
-        if None in found:
+        factors = [_factor(each, fold.ranges, dependencies(self.body)) for each in value.sources]
+        if None in factors:
             refuse(self.choice, "a factor is not a converted element of memory")
-        first, second = (each for each in found if each is not None)
+        first, second = (each for each in factors if each is not None)
         dtypes = first.load.dtype, second.load.dtype
         parts = in_a_word(dtypes[0]) if are_small(*dtypes, fold.dtype) else 0
         if parts != axis.extent:
@@ -214,9 +214,9 @@ class _Words:
         one = Cast((const(1, ones),), fold.dtype)
         value = nodes.Reduce((alu("mul", one, elements), *folded), "sum")
         filled = nodes.Store((local, nodes.linear(loops, local_shape(dims)), value, *loops))
-        made = Load((nodes.After((local, filled)), nodes.linear(dims, local_shape(dims))))
-        self.sums[panel] = made
-        return made
+        total = Load((nodes.After((local, filled)), nodes.linear(dims, local_shape(dims))))
+        self.sums[panel] = total
+        return total
 
     def _level(self, each: nodes.Range) -> nodes.Level:
         return "dot" if each is self.axis else "loop"

@@ -40,15 +40,15 @@ def filled_by(body: Body, needs: Mapping[ScalarNode, frozenset[Range]]) -> froze
 
 
 def check_is_free(
-    axis: Range, choice: Choice, filling: frozenset[Range], made: Mapping[ScalarNode, ScalarNode]
+    axis: Range, choice: Choice, filling: frozenset[Range], built: Mapping[ScalarNode, ScalarNode]
 ) -> None:
-    """Refuse an axis that already has a level, or is serial; `made` get their level now.
+    """Refuse an axis that already has a level, or is serial; `built` get their level now.
 
     `filling` are the ranges that fill scratch memory anew in each iteration.
     """
     if axis.role == "serial":
         refuse(choice, f"the iterations of {axis.name} are updates in order", "an axis of a store")
-    if axis.level != "loop" or axis in made:
+    if axis.level != "loop" or axis in built:
         refuse(choice, f"{axis.name} has a level already", "one choice of a level")
     if axis in filling:
         what = f"each iteration of {axis.name} fills scratch memory"

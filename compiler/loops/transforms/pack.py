@@ -184,12 +184,12 @@ def _staged(
         )
         for places, loops in fill(body, load, dims, choices, provenance)
     ]
-    made = nodes.Load((nodes.After((local, *filled)), linear(dims, local_shape(dims))))
+    loaded = nodes.Load((nodes.After((local, *filled)), linear(dims, local_shape(dims))))
     inner = _inside(body, at)
     if inner is None or len(inner.sources) == len(body.sources):
-        return swapped_body(body, {load: made}, provenance)
-    provenance.made(made, provenance.of(load))
-    changed = swapped(inner, {load: made}, provenance, True)
+        return swapped_body(body, {load: loaded}, provenance)
+    provenance.made(loaded, provenance.of(load))
+    changed = swapped(inner, {load: loaded}, provenance, True)
     stores = dict(zip(inner.sources, changed.sources, strict=True))
     result = Body(tuple(stores.get(n, n) for n in body.sources))
     provenance.rebuilt(result, body)
@@ -293,14 +293,14 @@ def _in_squares(
         if not extents[1]:
             continue
         others = [r for r in dims if r is not square.along]
-        own: Sequence[nodes.Level] = [across if r is square.lanes else "loop" for r in others]
-        loops = own_loops(numbers, others, own, provenance)
+        kinds: Sequence[nodes.Level] = [across if r is square.lanes else "loop" for r in others]
+        loops = own_loops(numbers, others, kinds, provenance)
         outer, inner = (
             nodes.Range((index(count),), next(numbers), "normal", 0, level)
             for count, level in zip(extents, levels, strict=True)
         )
-        for made in (outer, inner):
-            copied(made, square.along, provenance)
+        for part in (outer, inner):
+            copied(part, square.along, provenance)
         at = alu("add", alu("add", index(begin), alu("mul", outer, index(size))), inner)
         places = dict(zip(others, loops, strict=True)) | {square.along: at}
         parts.append((tuple(places[r] for r in dims), (*loops, outer, inner)))

@@ -34,15 +34,15 @@ def reorder(
     for choice in choices.of(Reorder):
         if len(set(choice.axes)) < len(choice.axes):
             refuse(choice, "an axis is named twice", "each axis once")
-        known = axes(body)
-        found = [find(known, name, choice, choices) for name in choice.axes]
-        wanted = [axis for axis in found if axis is not None]
+        by_name = axes(body)
+        wanted_axes = [find(by_name, name, choice, choices) for name in choice.axes]
+        wanted = [axis for axis in wanted_axes if axis is not None]
         serial = next((axis for axis in wanted if axis.role == "serial"), None)
         if serial is not None:
             refuse(choice, f"{serial.name} is the order of updates: it stays", "other axes")
-        made = _together(_ordered(body, wanted, provenance), provenance)
-        record(matches, choice, body, made)
-        body = made
+        reordered = _together(_ordered(body, wanted, provenance), provenance)
+        record(matches, choice, body, reordered)
+        body = reordered
     return body
 
 
@@ -71,7 +71,7 @@ def _together(body: Body, provenance: Provenance[Any]) -> Body:
             first.setdefault(ranges[:depth], place)
     keys = [[first[ranges[:d]] for d in range(len(ranges) + 1)] for ranges in rows]
     order = sorted(range(len(rows)), key=lambda place: keys[place])
-    made = Body(tuple(body.sources[place] for place in order))
-    if made is not body:
-        provenance.rebuilt(made, body)
-    return made
+    body_in_order = Body(tuple(body.sources[place] for place in order))
+    if body_in_order is not body:
+        provenance.rebuilt(body_in_order, body)
+    return body_in_order

@@ -55,13 +55,13 @@ def own_loops(
     role: nodes.Role = "normal",
 ) -> tuple[nodes.Range, ...]:
     """New ranges of the extents of `dims`, with the next of `numbers`."""
-    made = tuple(
+    loops = tuple(
         nodes.Range((index(old.extent),), next(numbers), role, 0, level)
         for old, level in zip(dims, levels, strict=True)
     )
-    for new, old in zip(made, dims, strict=True):
+    for new, old in zip(loops, dims, strict=True):
         copied(new, old, provenance)
-    return made
+    return loops
 
 
 def levels_of(
@@ -106,5 +106,5 @@ def own_memory(
     if not held:
         return {}
     needs, ranges = dependencies(body), set(moved)
-    found = [n for n in held if needs[n] & ranges]
-    return {old: nodes.Local((), next(numbers), old.element, old.size) for old in found}
+    locals_inside = [n for n in held if needs[n] & ranges]
+    return {old: nodes.Local((), next(numbers), old.element, old.size) for old in locals_inside}

@@ -118,14 +118,14 @@ def _nests(
     ]
     if not owners or not isinstance(node, Body | nodes.After):
         return node
-    made = [
+    nests = [
         _over(nest, axis, part, memories if part is not parts[0] else None, provenance)
         for part in parts
         for nest in owners
     ]
     first = node.sources.index(owners[0])
     others = [n for n in node.sources if n not in owners]
-    return node.with_sources((*others[:first], *made, *others[first:]))
+    return node.with_sources((*others[:first], *nests, *others[first:]))
 
 
 def _folds(
@@ -138,11 +138,11 @@ def _folds(
     """A reduction over `axis` as the combination of those over its parts."""
     if not isinstance(node, nodes.Reduce) or axis not in node.ranges:
         return node
-    made = [
+    folds = [
         _over(node, axis, part, memories if part is not parts[0] else None, provenance)
         for part in parts
     ]
-    return made[0] if len(made) == 1 else alu(REDUCTIONS[node.op].combine, *made)
+    return folds[0] if len(folds) == 1 else alu(REDUCTIONS[node.op].combine, *folds)
 
 
 def _whole(axis: nodes.Range, size: int) -> Part | None:
@@ -201,19 +201,19 @@ def _over(
     loops = [new for old in nest.ranges for new in (parts if old is axis else (old,))]
     if isinstance(nest, nodes.Reduce) and not loops:
         return reads[0]
-    made = remade(nest, reads, loops)
+    rebuilt_nest = remade(nest, reads, loops)
     if is_copy:
-        copied(made, nest, provenance)
+        copied(rebuilt_nest, nest, provenance)
     else:
-        provenance.rebuilt(made, nest)
-    return made
+        provenance.rebuilt(rebuilt_nest, nest)
+    return rebuilt_nest
 
 
 def _note(part: Part, axis: nodes.Range, provenance: Provenance[Any]) -> None:
     """Record the origins of an axis for its parts and for the value that replaces it."""
     value, ranges = part
-    for made in ranges:
-        copied(made, axis, provenance)
+    for piece in ranges:
+        copied(piece, axis, provenance)
     provenance.replaced(value, axis)
 
 
@@ -253,9 +253,9 @@ def _masked(body: Body, axis: nodes.Range, size: int, provenance: Provenance[Any
             if isinstance(node, nodes.Reduce) and not loops:
                 return reads[0]
             return remade(node, _nothing_outside(node, reads, inside), loops)
-        made = node.with_sources(sources)
+        built = node.with_sources(sources)
         is_predicated = isinstance(node, nodes.Load) and axis in needs[node]
-        return _predicated(made, inside) if is_predicated and inside is not None else made
+        return _predicated(built, inside) if is_predicated and inside is not None else built
 
     return rebuilt(body, change, provenance)
 

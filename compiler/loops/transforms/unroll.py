@@ -44,35 +44,35 @@ def unroll(
     body: Body, choices: Choices, provenance: Provenance[Any], matches: list[Match] | None = None
 ) -> Body:
     """`body` with every axis that an Unroll names fully unrolled."""
-    known, needs, made = axes(body), dependencies(body), dict[ScalarNode, ScalarNode]()
+    by_name, needs, replaced = axes(body), dependencies(body), dict[ScalarNode, ScalarNode]()
     filling = filled_by(body, needs)
     for choice in choices.of(Unroll):
-        axis = find(known, choice.axis, choice, choices)
+        axis = find(by_name, choice.axis, choice, choices)
         if axis is None:
             continue
-        _check(axis, choice, filling, made)
-        copies = max(_copies(node, needs, {axis, *made}) for node in needs)
+        _check(axis, choice, filling, replaced)
+        copies = max(_copies(node, needs, {axis, *replaced}) for node in needs)
         if copies > MOST_COPIES:
             refuse(choice, f"{copies} copies of a value", f"{MOST_COPIES} at most: tile an axis")
-        made[axis] = at_level(axis, "unroll")
-        record(matches, choice, axis, made[axis])
-    return swapped_body(body, made, provenance)
+        replaced[axis] = at_level(axis, "unroll")
+        record(matches, choice, axis, replaced[axis])
+    return swapped_body(body, replaced, provenance)
 
 
 def _copies(
     node: ScalarNode, needs: Mapping[ScalarNode, frozenset[Range]], unrolled: set[ScalarNode]
 ) -> int:
     """The number of unrolled copies of a node."""
-    own = node.ranges if isinstance(node, Nest) else ()
-    return math.prod(r.extent for r in needs[node].union(own) if r in unrolled)
+    ranges = node.ranges if isinstance(node, Nest) else ()
+    return math.prod(r.extent for r in needs[node].union(ranges) if r in unrolled)
 
 
 def _check(
-    axis: Range, choice: Unroll, filling: frozenset[Range], made: Mapping[ScalarNode, ScalarNode]
+    axis: Range, choice: Unroll, filling: frozenset[Range], built: Mapping[ScalarNode, ScalarNode]
 ) -> None:
     """Refuse an axis that cannot be unrolled."""
     trips = length(axis)
     if trips is None or not 1 <= trips <= MOST_UNROLLED:
         got = "a variable trip count" if trips is None else f"{trips} iterations"
         refuse(choice, f"{axis.name} has {got}", f"1 to {MOST_UNROLLED}: tile it")
-    check_is_free(axis, choice, filling, made)
+    check_is_free(axis, choice, filling, built)

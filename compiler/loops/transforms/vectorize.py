@@ -37,27 +37,27 @@ def vectorize(
     body: Body, choices: Choices, provenance: Provenance[Any], matches: list[Match] | None = None
 ) -> Body:
     """`body` with the iterations of every axis that a Vectorize names as lanes."""
-    known, needs, made = axes(body), dependencies(body), dict[ScalarNode, ScalarNode]()
+    by_name, needs, replaced = axes(body), dependencies(body), dict[ScalarNode, ScalarNode]()
     filling = filled_by(body, needs)
     for choice in choices.of(Vectorize):
-        axis = find(known, choice.axis, choice, choices)
+        axis = find(by_name, choice.axis, choice, choices)
         if axis is None:
             continue
-        _check(axis, choice, filling, made)
-        found = obstacle(needs, axis, needs, [r for r in made if isinstance(r, Range)])
-        if found:
-            refuse(choice, f"{axis.name} cannot be lanes: {found}")
-        made[axis] = at_level(axis, "vector")
-        record(matches, choice, axis, made[axis])
-    return swapped_body(body, made, provenance)
+        _check(axis, choice, filling, replaced)
+        objection = obstacle(needs, axis, needs, [r for r in replaced if isinstance(r, Range)])
+        if objection:
+            refuse(choice, f"{axis.name} cannot be lanes: {objection}")
+        replaced[axis] = at_level(axis, "vector")
+        record(matches, choice, axis, replaced[axis])
+    return swapped_body(body, replaced, provenance)
 
 
 def _check(
-    axis: Range, choice: Vectorize, filling: frozenset[Range], made: Mapping[ScalarNode, ScalarNode]
+    axis: Range, choice: Vectorize, filling: frozenset[Range], done: Mapping[ScalarNode, ScalarNode]
 ) -> None:
     """Refuse an axis whose iterations cannot be lanes."""
     lanes = length(axis)
     if lanes is None or not 2 <= lanes <= MOST_LANES or lanes & (lanes - 1):
         got = "a variable trip count" if lanes is None else f"{lanes} iterations"
         refuse(choice, f"{axis.name} has {got}", f"a power of two from 2 to {MOST_LANES}")
-    check_is_free(axis, choice, filling, made)
+    check_is_free(axis, choice, filling, done)

@@ -23,14 +23,14 @@ MOST_REPORTED = 3
 def alive_together(places: Iterable[Place]) -> Mapping[Buffer, tuple[Reason, ...]]:
     """For each buffer, the reasons why it does not share memory with the largest live ones."""
     inside = [p for p in places if p.offset is not None and p.size]
-    found = {p.buffer: tuple[Reason, ...]() for p in places}
+    reasons = {p.buffer: tuple[Reason, ...]() for p in places}
     largest = _largest(inside)
     for place in inside:
         others = dict.fromkeys((*largest[place.first], *largest[place.last]))
         others.pop(place, None)
         chosen = sorted(others, key=lambda other: -other.size)[:MOST_REPORTED]
-        found[place.buffer] = tuple(_reason(place, other) for other in chosen)
-    return found
+        reasons[place.buffer] = tuple(_reason(place, other) for other in chosen)
+    return reasons
 
 
 def _largest(places: list[Place]) -> dict[int, list[Place]]:

@@ -106,7 +106,7 @@ def buffer_infos(
     Buffers whose places overlap are in one alias group, numbered by its lowest offset.
     """
     end = max(plan.level_count - 1, 0)
-    found = [
+    infos = [
         BufferInfo(b, row_major(b.shape), Allocation("global", b.nbytes, (0, end)), True,
                    b in results)
         for b in inputs
@@ -118,8 +118,8 @@ def buffer_infos(
         info = BufferInfo(
             place.buffer, row_major(place.buffer.shape), allocation, False, place.buffer in results
         )
-        found.append(info)
-    return tuple(found)
+        infos.append(info)
+    return tuple(infos)
 
 
 def _alias_groups(plan: MemoryPlan) -> dict[Buffer, int]:

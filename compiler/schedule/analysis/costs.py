@@ -61,19 +61,19 @@ def analyse(
     by_body: dict[Sink, int] = {}
     result, since = [], last_touched(items, plan)
     for item in items:
-        operation, count, known = item.operation, 0, None
+        operation, count, parts = item.operation, 0, None
         if isinstance(operation, Kernel):
             if operation.body not in by_body:
                 by_body[operation.body] = operations(operation.body)
             count = by_body[operation.body]
-            known = (works or {}).get(operation.body)
+            parts = (works or {}).get(operation.body)
         read, written = bytes_of(operation)
         work = max(count / OPERATIONS_PER_NS, (read + written) / BYTES_PER_NS)
         row = ItemAnalysis(
             item.item_id, count, read, written, LAUNCH_NS + round(work),
             bound=_bound(operation, count, read + written),
         )  # fmt: skip
-        result.append(row if known is None else _refined(row, known, model, since[item.item_id]))
+        result.append(row if parts is None else _refined(row, parts, model, since[item.item_id]))
     return tuple(result)
 
 

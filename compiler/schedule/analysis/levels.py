@@ -18,9 +18,9 @@ def levels(items: Sequence[ScheduleItem]) -> tuple[tuple[int, ...], ...]:
     The order of the items does not matter. Raises `ScheduleError` for a repeated id, for a
     dependency on an id that does not exist, and for a cycle.
     """
-    known = _by_id(items)
-    waiting = {i: len(set(item.depends_on)) for i, item in known.items()}
-    after: dict[int, list[int]] = {i: [] for i in known}
+    by_id = _by_id(items)
+    waiting = {i: len(set(item.depends_on)) for i, item in by_id.items()}
+    after: dict[int, list[int]] = {i: [] for i in by_id}
     for item in items:
         for producer in set(item.depends_on):
             after[producer].append(item.item_id)
@@ -29,7 +29,7 @@ def levels(items: Sequence[ScheduleItem]) -> tuple[tuple[int, ...], ...]:
     while level:
         result.append(tuple(level))
         level = _freed(level, after, waiting)
-    left = sorted(set(known).difference(*result))
+    left = sorted(set(by_id).difference(*result))
     if left:
         raise ScheduleError("levels", "items wait for each other", got=", ".join(map(str, left)))
     return tuple(result)
@@ -50,18 +50,18 @@ def _freed(
 
 def _by_id(items: Sequence[ScheduleItem]) -> dict[int, ScheduleItem]:
     """The items by id; checks that ids are unique and dependencies exist."""
-    known: dict[int, ScheduleItem] = {}
+    by_id: dict[int, ScheduleItem] = {}
     for item in items:
-        if item.item_id in known:
+        if item.item_id in by_id:
             raise ScheduleError("levels", "two items have one id", got=f"item {item.item_id} twice")
-        known[item.item_id] = item
+        by_id[item.item_id] = item
     for item in items:
-        unknown = [d for d in item.depends_on if d not in known]
+        unknown = [d for d in item.depends_on if d not in by_id]
         if unknown:
             what = f"item {item.item_id} waits for an item that does not exist"
-            expected = f"an id among {', '.join(map(str, known))}"
+            expected = f"an id among {', '.join(map(str, by_id))}"
             raise ScheduleError("levels", what, got=str(unknown[0]), expected=expected)
-    return known
+    return by_id
 
 
 def levels_to_run(items: Sequence[ScheduleItem]) -> tuple[tuple[int, ...], ...]:
@@ -78,7 +78,7 @@ def level_of(by_level: Sequence[Sequence[int]]) -> dict[int, int]:
 
 
 def groups(
-    known: Mapping[int, ScheduleItem], level: Sequence[int]
+    items: Mapping[int, ScheduleItem], level: Sequence[int]
 ) -> tuple[tuple[int, ...], ...]:
     """The items of a level, split into groups without conflicts; groups run in order.
 
@@ -89,7 +89,7 @@ def groups(
     touched: dict[Buffer, int] = {}
     """For each buffer, the last group with an item that writes, or touches, it."""
     for item in level:
-        reads, writes = known[item].operation.reads, known[item].operation.writes
+        reads, writes = items[item].operation.reads, items[item].operation.writes
         behind = [written[b] for b in reads if b in written]
         behind += [touched[b] for b in writes if b in touched]
         place = max(behind, default=-1) + 1

@@ -106,7 +106,7 @@ def opportunities(
     results = frozenset(results)
     readers = Counter(buffer for item in items for buffer in item.operation.reads)
     estimates = _Fused(works or {}, model, last_touched(items, plan))
-    found: dict[tuple[int, int], FusionOpportunity] = {}
+    by_pair: dict[tuple[int, int], FusionOpportunity] = {}
     for a, b, shared, is_sibling in _pairs(items):
         saved = _bytes_saved(shared, readers, results, is_sibling)
         why = _sibling_reason(a, b) if is_sibling else _reason(a, b, shared, results, reasons)
@@ -131,9 +131,9 @@ def opportunities(
         opportunity = FusionOpportunity(
             *ids, _fusion_type(a, b), score, saved, reason, change=change
         )
-        if ids not in found or opportunity.score > found[ids].score:
-            found[ids] = opportunity
-    return tuple(sorted(found.values(), key=lambda o: (-o.score, o.first, o.second)))
+        if ids not in by_pair or opportunity.score > by_pair[ids].score:
+            by_pair[ids] = opportunity
+    return tuple(sorted(by_pair.values(), key=lambda o: (-o.score, o.first, o.second)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,8 +187,8 @@ class _Fused:
         since = self.since[pair.first.item_id], self.since[pair.second.item_id]
         sizes = [size * n for size in self.model.cache_bytes for n in (1, self.model.cores)]
         works = zip((first, second), since, strict=True)
-        told = (nearness(work.footprints, ago, sizes) for work, ago in works)
-        key = (*bodies, _times(why), unwritten, inputs, *told)
+        near = (nearness(work.footprints, ago, sizes) for work, ago in works)
+        key = (*bodies, _times(why), unwritten, inputs, *near)
         if key not in self.known:
             parts = fused_work(first, second, _times(why), unwritten, inputs)
             self.known[key] = fused_ns(parts, self.model, since)
@@ -213,7 +213,7 @@ def taken(
     shared between its kernels, and one load in each of them.
     """
     total = max(sum(row.cost for row in analysis), 1)
-    found = []
+    rows = []
     for choice in (c for c in choices if c.is_fused):
         node = choice.node
         inside = [i for i, nodes in zip(items, computed, strict=True) if node in nodes]
@@ -227,8 +227,8 @@ def taken(
             word = f"{operation(node)} {short(node)}"
             ids = item.item_id, item.item_id
             score = -change / max(total - change, 1)
-            found.append(FusionOpportunity(*ids, kind, score, saved, reason, True, word, change))
-    return tuple(sorted(found, key=lambda o: (-o.score, o.first, o.value)))
+            rows.append(FusionOpportunity(*ids, kind, score, saved, reason, True, word, change))
+    return tuple(sorted(rows, key=lambda o: (-o.score, o.first, o.value)))
 
 
 def _compared(nbytes: int, fused: float, separate: float) -> tuple[Number, Number]:
@@ -276,8 +276,8 @@ def _pairs(
             if buffer in writer and writer[buffer] is not item:
                 yield writer[buffer], item, buffer, False
         writer.update(dict.fromkeys(item.operation.writes, item))
-    for buffer, found in readers.items():
-        for a, b in pairwise(found):
+    for buffer, places in readers.items():
+        for a, b in pairwise(places):
             if not before[b.item_id] >> a.item_id & 1:
                 yield a, b, buffer, True
 
@@ -325,9 +325,9 @@ def _reason(
     """The reason why a value is passed to its reader through memory."""
     if shared in b.operation.writes:
         return f"{_name(shared)} is written in place: the reader needs it whole before it changes"
-    known = (reasons or {}).get(shared)
-    if known:
-        return known
+    reason = (reasons or {}).get(shared)
+    if reason:
+        return reason
     if shared in results:
         return f"{_name(shared)} is a result of the program, so it is in memory in any case"
     return _spaces(a, b) or "its value was asked for in memory"

@@ -110,20 +110,20 @@ def _read(
     for node in computed:
         for source in dict.fromkeys(node.sources):
             users.setdefault(source, []).append(node)
-    found: dict[TensorNode, int] = {}
+    bytes_read: dict[TensorNode, int] = {}
     for node in computed:
         outside = (s for s in dict.fromkeys(node.sources) if s not in inside)
-        found[node] = found.get(node, 0) + sum(
+        bytes_read[node] = bytes_read.get(node, 0) + sum(
             s.nbytes for s in outside if isinstance(s, Buffer) or s in held
         )
-        if kind(node) == MOVEMENT and node in users and found[node]:
-            _pass_on(node, users[node], found)
-    return found
+        if kind(node) == MOVEMENT and node in users and bytes_read[node]:
+            _pass_on(node, users[node], bytes_read)
+    return bytes_read
 
 
-def _pass_on(node: TensorNode, users: list[TensorNode], found: dict[TensorNode, int]) -> None:
+def _pass_on(node: TensorNode, users: list[TensorNode], bytes_read: dict[TensorNode, int]) -> None:
     """Distribute the bytes of a movement node to the nodes that read through it."""
-    nbytes = found.pop(node)
+    nbytes = bytes_read.pop(node)
     each, rest = divmod(nbytes, len(users))
     for place, user in enumerate(users):
-        found[user] = found.get(user, 0) + each + (place < rest)
+        bytes_read[user] = bytes_read.get(user, 0) + each + (place < rest)

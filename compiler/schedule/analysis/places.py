@@ -127,8 +127,8 @@ def _tenants(places: Iterable[Place]) -> dict[Span, Tenants]:
     for number, place in enumerate(places):
         if place.size:
             result.setdefault(span(place), []).append((place.last, place.size, -number, place))
-    for found in result.values():
-        found.sort(key=lambda row: row[:3])
+    for tenants in result.values():
+        tenants.sort(key=lambda row: row[:3])
     return result
 
 
@@ -154,15 +154,15 @@ def _reason(place: Place, below: list[Tenants], lives: "Lives") -> str:
     """`shares 65,536 bytes with tmp3: its live range ends in level 1`"""
     if not place.size:
         return "empty"
-    earlier = [bisect_left(found, (place.first,)) for found in below]
+    earlier = [bisect_left(firsts, (place.first,)) for firsts in below]
     before = any(earlier)
-    counts = earlier if before else [len(found) for found in below]
-    rows = [found[count - 1] for found, count in zip(below, counts, strict=True) if count]
+    counts = earlier if before else [len(firsts) for firsts in below]
+    rows = [firsts[count - 1] for firsts, count in zip(below, counts, strict=True) if count]
     others = sum(counts) - (0 if before else 1)
     if not others:
         return lives.why_alone(place)
     if not before:
-        rows = [row for found in below for row in found[-2:] if row[3] is not place]
+        rows = [row for firsts in below for row in firsts[-2:] if row[3] is not place]
     other = max(rows, key=lambda row: row[:3])[3]
     name = name_of(other)
     common = min(span(place)[1], span(other)[1]) - max(span(place)[0], span(other)[0])

@@ -30,22 +30,22 @@ def last_touched(
     resident = float(resident_bytes(items, plan))
     seen: dict[Buffer | int, float] = {}
     touched = 0.0
-    found: list[Mapping[int, float]] = []
+    times: list[Mapping[int, float]] = []
     for _ in range(2):  # from the second run on, all runs are the same
-        found = []
+        times = []
         for item in items:
-            own = dict.fromkeys((*item.operation.reads, *item.operation.writes))
-            places = {buffer: parts.get(buffer, (buffer,)) for buffer in own}
-            last = {b: min(seen.get(part, 0.0) for part in places[b]) for b in own}
+            buffers = dict.fromkeys((*item.operation.reads, *item.operation.writes))
+            places = {buffer: parts.get(buffer, (buffer,)) for buffer in buffers}
+            last = {b: min(seen.get(part, 0.0) for part in places[b]) for b in buffers}
             arguments = item.operation.arguments if isinstance(item.operation, Kernel) else ()
-            found.append({
+            times.append({
                 slot: min(touched - last[buffer], resident)
                 for slot, buffer in enumerate(arguments) if buffer in last
             })  # fmt: skip
-            for buffer in own:
+            for buffer in buffers:
                 seen |= dict.fromkeys(places[buffer], touched)
-            touched += sum(buffer.nbytes for buffer in own)
-    return found
+            touched += sum(buffer.nbytes for buffer in buffers)
+    return times
 
 
 def resident_bytes(items: Sequence[ScheduleItem], plan: MemoryPlan | None = None) -> int:

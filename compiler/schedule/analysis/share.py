@@ -92,17 +92,17 @@ def share(
     lives = _lives(items, level_of(by_level))
     results = set(results)
     outside = {*results, *kept}
-    made = made_buffers(items)
-    wanted = [b for b in made if _may_share(b, outside)]
+    buffers = made_buffers(items)
+    wanted = [b for b in buffers if _may_share(b, outside)]
     placed = explained(_smallest(wanted, lives))
     end = max(len(by_level) - 1, 0)
-    for buffer in made:
+    for buffer in buffers:
         if buffer not in placed:
             why = "a result" if buffer in results else "the caller keeps it"
             why = f"{why if buffer in outside else f'on {buffer.device}'}: never shared"
             size, first = _rounded(buffer.nbytes), lives[buffer][0]
             placed[buffer] = Place(buffer, None, size, first, end, why)
-    places = tuple(placed[b] for b in made)
+    places = tuple(placed[b] for b in buffers)
     plan = _plan(places, len(by_level))
     _verify(plan)
     return plan
@@ -136,12 +136,12 @@ def _smallest(wanted: Sequence[Buffer], lives: dict[Buffer, Life]) -> dict[Buffe
     least = most_alive(unplaced)
     best: dict[Buffer, Place] = {}
     for order, fit in ARRANGEMENTS:
-        made: dict[Buffer, Place] = {}
+        places: dict[Buffer, Place] = {}
         for place in sorted(unplaced, key=order):
-            busy = sorted(span(o) for o in made.values() if o.meets(place))
-            made[place.buffer] = replace(place, offset=fit(place, busy, least))
-        if not best or _end(made.values()) < _end(best.values()):
-            best = made
+            busy = sorted(span(o) for o in places.values() if o.meets(place))
+            places[place.buffer] = replace(place, offset=fit(place, busy, least))
+        if not best or _end(places.values()) < _end(best.values()):
+            best = places
         if _end(best.values()) <= least:
             break
     return best
@@ -151,15 +151,15 @@ def _swept(unplaced: Iterable[Place]) -> dict[Buffer, Place]:
     """Places by one sweep over the levels with best fit, in time linear in the buffers."""
     arena = Arena()
     alive: list[tuple[int, int, int]] = []
-    made: dict[Buffer, Place] = {}
+    places: dict[Buffer, Place] = {}
     for place in sorted(unplaced, key=_by_level):
         while alive and alive[0][0] < place.first:
             _, begin, end = heappop(alive)
             arena.free(begin, end)
         begin = arena.take(place.size)
         heappush(alive, (place.last, begin, begin + place.size))
-        made[place.buffer] = replace(place, offset=begin)
-    return made
+        places[place.buffer] = replace(place, offset=begin)
+    return places
 
 
 def most_alive(places: Iterable[Place]) -> int:

@@ -68,29 +68,29 @@ class Footprint:
 
     def touched(self, depth: int, unit: int = LINE) -> int:
         """The bytes touched by one iteration of the outermost `depth` loops, in whole units."""
-        found = self._known.get((depth, unit))
-        if found is None:
+        lines = self._known.get((depth, unit))
+        if lines is None:
             most = -(-self.size // unit) * unit
-            found = min(_distinct(self.loops[depth:], self.itemsize, unit)[1] * unit, most)
-            self._known[depth, unit] = found
-        return found
+            lines = min(_distinct(self.loops[depth:], self.itemsize, unit)[1] * unit, most)
+            self._known[depth, unit] = lines
+        return lines
 
     def crowded(self, depth: int, sets: int) -> int:
         """The bytes of a cache with `sets` sets that one iteration occupies.
 
         Lines a power of two apart map to few sets and occupy all ways of these: conflict misses.
         """
-        found = self.touched(depth)
+        lines = self.touched(depth)
         inside = [it for it in self.loops[depth:] if it.step] if sets > 1 else []
         for loop in inside:
             step = abs(loop.step or 0) * self.itemsize
             shared = math.gcd(step // LINE, sets)
-            if loop.is_wide or step % LINE or shared < 2 or found >= loop.trips * LINE * shared:
+            if loop.is_wide or step % LINE or shared < 2 or lines >= loop.trips * LINE * shared:
                 continue
             within = [it for it in inside if abs(it.step or 0) < abs(loop.step or 0)]
             if _distinct(within, self.itemsize, LINE)[1] < shared:
-                found = loop.trips * LINE * shared
-        return found
+                lines = loop.trips * LINE * shared
+        return lines
 
     def moved(self, fitting: int, unit: int = LINE) -> float:
         """The total bytes moved, if the footprint inside the outermost `fitting` loops fits.
@@ -213,8 +213,8 @@ def _held(
             slots = most.setdefault(places[:depth], {})
             slots[each.slot] = max(slots.get(each.slot, 0), each.touched(depth, unit))
             if sets > 1:
-                found = each.crowded(depth, sets)
-                crowded[places[:depth]] = max(crowded.get(places[:depth], 0), found)
+                lines = each.crowded(depth, sets)
+                crowded[places[:depth]] = max(crowded.get(places[:depth], 0), lines)
     return {p: max(sum(slots.values()), crowded.get(p, 0)) for p, slots in most.items()}
 
 

@@ -229,9 +229,9 @@ def _times(work: Work, model: MachineModel, since: Since) -> dict[str, float]:
     took = [_block_ns(each, model, threads) for each in blocks.values()]
     times = {"computing": sum(ns for ns, _ in took), LATENCY: sum(waits for _, waits in took)}
     for level, capacity in enumerate(model.cache_bytes, start=1):
-        own = 1 if level == 3 else threads  # L1 and L2 are private to a core
+        sharers = 1 if level == 3 else threads  # L1 and L2 are private to a core
         sets = 1 if level == 3 else _power(capacity // (LINE * model.ways[level - 1]))
-        moved = work.traffic(capacity * own, since, sets)
+        moved = work.traffic(capacity * sharers, since, sets)
         waited = moved.waited * model.strided[level] / threads
         in_order = 1 - LINE * moved.waited / max(moved.read + moved.written, 1.0)
         read, written = moved.read * in_order, moved.written * in_order

@@ -127,8 +127,8 @@ def instantiate_schedule(
     allocated: dict[StorageNode, DeviceBuffer] = {}
     templates = [_template(item, pre.names, input_buffers, allocated) for item in pre.items]
     _check_locked(pre, variables)
-    given = [_user_values(item, variables, pre.names) for item in pre.items]
-    runs = [_run(invocation, templates, given) for invocation in pre.invocations]
+    values = [_user_values(item, variables, pre.names) for item in pre.items]
+    runs = [_run(invocation, templates, values) for invocation in pre.invocations]
     before = _instance_dependencies(pre, runs)
     items = tuple(
         replace(run, instance_dependencies=tuple(sorted(ids)))
@@ -194,8 +194,8 @@ def _device(
     """The device on which a call allocates memory: for a transfer, that of its destination."""
     if isinstance(call, Transfer) and isinstance(nodes[0], Buffer):
         return nodes[0].device
-    known = (allocated.get(node) or inputs.get(node) for node in nodes)
-    return next((b.device for b in known if b is not None and not b.is_disk), DEFAULT)
+    buffers = (allocated.get(node) or inputs.get(node) for node in nodes)
+    return next((b.device for b in buffers if b is not None and not b.is_disk), DEFAULT)
 
 
 def _find(
@@ -208,11 +208,11 @@ def _find(
     is_made_here: bool,
 ) -> DeviceBuffer:
     """The memory of one argument, looked up in the order of the module docstring."""
-    known = inputs.get(node) or allocated.get(node)
-    is_new = known is None and (is_made_here or isinstance(node, DefineLocal))
+    buffer = inputs.get(node) or allocated.get(node)
+    is_new = buffer is None and (is_made_here or isinstance(node, DefineLocal))
     if not is_new and not isinstance(value, STORAGE):
-        found = _existing(node, names, (allocated, inputs))
-        return allocated.setdefault(node, found)
+        existing = _existing(node, names, (allocated, inputs))
+        return allocated.setdefault(node, existing)
     if not is_new:
         return _existing(node, names, (inputs, allocated))
     size = node.size
@@ -221,13 +221,13 @@ def _find(
 
 def _existing(node: StorageNode, names: Names, places: Sequence[InputBuffers]) -> DeviceBuffer:
     """The memory of a node in the first of `places` that has it; it has to fit the node."""
-    found = next((place[node] for place in places if node in place), None)
-    if found is None:
+    existing = next((place[node] for place in places if node in place), None)
+    if existing is None:
         names.refuse(node, "unknown buffer: it is no input, and no call before makes it")
-    if (found.dtype, found.size) != (node.dtype, node.size):
-        got, expected = (f"{x.dtype.short}[{x.size}]" for x in (found, node))
+    if (existing.dtype, existing.size) != (node.dtype, node.size):
+        got, expected = (f"{x.dtype.short}[{x.size}]" for x in (existing, node))
         names.refuse(node, "its memory does not fit", got=got, expected=expected)
-    return found
+    return existing
 
 
 # --- variables --------------------------------------------------------------------------------
@@ -261,13 +261,13 @@ def _check_locked(pre: PreSchedule, variables: Mapping[str, int]) -> None:
 def _run(
     invocation: KernelInvocation,
     templates: Sequence[ScheduledCall],
-    given: Sequence[Mapping[str, int]],
+    values: Sequence[Mapping[str, int]],
 ) -> ScheduledCall:
     """One run, with the user's values, overridden by loop counters."""
     if not 0 <= invocation.item < len(templates):
         what = f"an invocation names item {invocation.item}, which does not exist"
         raise ScheduleError("schedule", what, expected=f"0 … {len(templates) - 1}")
-    fixed = {**given[invocation.item], **invocation.fixed_variables}
+    fixed = {**values[invocation.item], **invocation.fixed_variables}
     return replace(templates[invocation.item], fixed_variables=fixed)
 
 
@@ -275,17 +275,17 @@ def _user_values(
     item: PreScheduleItem, variables: Mapping[str, int], names: Names
 ) -> dict[str, int]:
     """The values of the variables that the user sets for an item; bound constants are defaults."""
-    found: dict[str, int] = {}
+    values: dict[str, int] = {}
     for name, (low, high) in _free(item).items():
         bound = item.runtime_variables.get(name)
         if name in variables:
-            found[name] = variables[name]
+            values[name] = variables[name]
         elif isinstance(bound, Const):
-            found[name] = int(bound.value)
-        if name in found and not low <= found[name] <= high:
+            values[name] = int(bound.value)
+        if name in values and not low <= values[name] <= high:
             what = f"the value of its variable {name} is out of bounds"
-            names.refuse(item.kernel, what, got=str(found[name]), expected=f"{low} … {high}")
-    return found
+            names.refuse(item.kernel, what, got=str(values[name]), expected=f"{low} … {high}")
+    return values
 
 
 # --- the order of runs ------------------------------------------------------------------------

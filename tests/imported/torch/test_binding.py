@@ -73,8 +73,9 @@ def arguments() -> Iterator[tuple[str, int, str, list[Any]]]:
 
 
 def test_every_operator_has_a_schema() -> None:
-    served = {*STORED, *map(base_of, STORED)}
-    assert {name for name in OPERATORS if name not in served} == {"detach_", "svodviz::detach"}
+    served = {*STORED, *map(base_of, STORED), "detach_", "svodviz::detach"}
+    missing = [name for name in OPERATORS if name not in served]
+    assert not missing, f"python -m tools.torch_schemas writes the schemas of {missing}"
 
 
 def test_every_argument_is_read_or_refused() -> None:
