@@ -130,7 +130,7 @@ RECIPES = (
         _in("tests/svodviz/quizzes", r'"{}"', 'a test of "{}"'),
     )),
 )  # fmt: skip
-"""All recipes; importers' operators have their own test in `tests/imported`."""
+"""All recipes but that of an importer's operator: a name in a test does not show that it runs."""
 
 
 def missing() -> list[str]:

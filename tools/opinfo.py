@@ -57,7 +57,7 @@ COMMON = (
 )  # fmt: skip
 """Operators by how often models have them, as patterns; what fits none is last."""
 OTHERS = ("int64", "bool", "int32", "complex64")
-"""Of these, the first type that an operator supports is tried after its floating types."""
+"""Types of which the first that an operator supports is tested after its floating types."""
 DRAWN = 100
 """Samples that are drawn of one operator and type, to choose some that differ."""
 INEXACT = {"nn.functional.max_unpool1d": 1, "nn.functional.max_unpool2d": 2,

@@ -21,7 +21,7 @@ In order: each imports only what stands before it.
     measure.py          a program is run a few times, every item of its schedule timed
     sampling.py         the position of a thread in its machine code, sampled
     hot.py              the share of each instruction and block in a kernel's time
-    spread.py           the modules of the things of every stage
+    spread.py           the modules of each entity, at every stage
     by_module.py        nodes, kernels, code and time of each module, at every stage
     module_trace.py     one module followed through every stage
     seen.py             the values that something inside a kernel had, over all iterations

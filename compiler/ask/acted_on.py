@@ -56,7 +56,7 @@ def _said(choice: Choice, before: ScalarNode) -> Iterator[Binding]:
     for field in fields(choice):
         value = getattr(choice, field.name)
         if field.name in AXES:
-            yield field.name, _told(loops_by_name[value]) if value in loops_by_name else ALL
+            yield field.name, _described(loops_by_name[value]) if value in loops_by_name else ALL
         elif field.name == "slot":
             yield "argument", _argument(before, value)
         elif field.name != "because" and (value or not field.kw_only):
@@ -118,9 +118,9 @@ def _missing(these: dict[str, Range], those: dict[str, Range]) -> list[Range]:
 
 
 def _listed(loops: Iterable[Range]) -> str:
-    return ", ".join(map(_told, loops))
+    return ", ".join(map(_described, loops))
 
 
-def _told(loop: Range) -> str:
+def _described(loop: Range) -> str:
     """`r2 in 784 reduction`"""
     return " ".join(declared(loop).split())

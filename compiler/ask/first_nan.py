@@ -81,10 +81,10 @@ class FirstNan(ShownAsText):
     def __str__(self) -> str:
         if not self:
             return "no value is NaN"
-        return printout(line for each in self.beginnings for line in _told(each))
+        return printout(line for each in self.beginnings for line in _lines_of(each))
 
 
-def _told(each: Beginning) -> Iterable[str]:
+def _lines_of(each: Beginning) -> Iterable[str]:
     yield f"NaN begins at {each.entity} {each.text}: {each.count:,} of {each.size:,} elements"
     for operand in each.operands:
         yield f"  of {operand}"

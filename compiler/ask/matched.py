@@ -57,7 +57,7 @@ def matched(compilation: ProgramStages, record: PassRecord, step: int) -> Matche
     with no_origin():
         names = _known_at_return(rule, match.before)
         times = [_nanoseconds(rule, match.before) for _ in range(RUNS)]
-    return Matched(rule.name, tuple(_told(names)), min(times))
+    return Matched(rule.name, tuple(_described_values(names)), min(times))
 
 
 def _known_at_return(rule: Rule, node: Node) -> Mapping[str, Any]:
@@ -88,7 +88,7 @@ def _nanoseconds(rule: Rule, node: Node) -> int:
     return time.perf_counter_ns() - start
 
 
-def _told(names: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _described_values(names: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Nodes and plain values by their names; what a rule merely works with is left out."""
     for name, value in names.items():
         is_nodes = isinstance(value, tuple) and all(isinstance(it, Node | int) for it in value)

@@ -1,9 +1,9 @@
-"""spread: the modules of the things of every stage: nodes, items, instructions, code.
+"""spread: the modules of each entity of every stage: nodes, items, instructions, code.
 
     module encoder.layer.0     ← %12 … %31, kernel k3 with layer.1, 41 instructions, 55 of assembly
 
-A thing is in the modules of all that it descends from, by the links that every stage keeps: in
-several, where nodes were merged or fused. What descends from nothing is in none.
+An entity is in the modules of its ancestors, by the links between stages: in several if nodes were
+merged or fused, in none if it has no ancestors.
 """
 
 from collections.abc import Callable, Iterable
@@ -15,7 +15,7 @@ from compiler.graph.modules import Modules
 from compiler.graph.nodes import TensorNode
 
 Held = frozenset[int]
-"""The innermost modules that something is in, as rows of the tree."""
+"""The innermost modules of an entity, as rows of the tree."""
 NOWHERE: Held = frozenset()
 
 
@@ -51,7 +51,7 @@ class Spread:
             self._entities[entity] = self._union((self.of(entity), self.of_node(node)))
 
     def follow(self, stage: Stage) -> None:
-        """Take in a stage whose things descend from what is known."""
+        """Add the entities of a stage; their parents have been added before."""
         for entity, parents in stage.links.items():
             if parents and not entity.startswith("graph:"):
                 self._entities[entity] = self._union(tuple(map(self.of, parents)))
@@ -82,7 +82,7 @@ class Spread:
 
 
 class Tally:
-    """The number of things in each module, and of those that are in others too."""
+    """The number of entities in each module, and of those that are in other modules too."""
 
     def __init__(self, spread: Spread) -> None:
         self._spread = spread

@@ -345,8 +345,8 @@ def runs(spec: ProgramSpec, values: Sequence[int]) -> Iterator[dict[str, int]]:
     specials = [i for i in spec.instructions if isinstance(i, Special)]
     groups, members = dims.global_size, dims.local_size or (1, 1, 1)
     has_core = CORE in value_of
-    _all_are_told("group", groups, {s.axis for s in specials if s.kind != "local"}, has_core)
-    _all_are_told("member", members, {s.axis for s in specials if s.kind == "local"}, False)
+    _check_indices("group", groups, {s.axis for s in specials if s.kind != "local"}, has_core)
+    _check_indices("member", members, {s.axis for s in specials if s.kind == "local"}, False)
     for group in np.ndindex(*groups):
         for member in np.ndindex(*members):
             row = value_of | ({CORE: group[0]} if has_core else {})
@@ -372,10 +372,10 @@ def known_values(metadata: Metadata, values: Sequence[int]) -> dict[str, int]:
     return value_of
 
 
-def _all_are_told(what: str, sizes: tuple[int, int, int], axes: set[int], has_core: bool) -> None:
+def _check_indices(what: str, sizes: tuple[int, int, int], axes: set[int], has_core: bool) -> None:
     """Refuse several groups or members along an axis without a launch index."""
-    told = axes | ({0} if has_core else set())
+    indexed = axes | ({0} if has_core else set())
     for axis, size in enumerate(sizes):
-        if size > 1 and axis not in told:
+        if size > 1 and axis not in indexed:
             problem = f"several {what}s along axis {axis}, but no launch index for it"
             raise ProgramError("program", problem, got=str(size), expected="1")

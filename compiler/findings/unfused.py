@@ -21,14 +21,14 @@ from compiler.schedule.analysis.opportunities import FusionOpportunity
 
 def unfused(subject: Subject) -> Iterator[Finding]:
     """Pairs of kernels that would be faster as one; those of a loop's iterations once."""
-    told: set[tuple[str, str, str]] = set()
+    reported: set[tuple[str, str, str]] = set()
     for number, found in enumerate(subject.schedule.opportunities):
         names = _names(subject, found)
         key = (*names, str(found.reason))
-        is_told = _is_passed_on(subject, found) and not subject.is_padding(names[0])
-        if found.taken or key in told or not is_told or not _instead(subject, found):
+        is_reported = _is_passed_on(subject, found) and not subject.is_padding(names[0])
+        if found.taken or key in reported or not is_reported or not _instead(subject, found):
             continue
-        told.add(key)
+        reported.add(key)
         again = [it for it in subject.schedule.opportunities
                  if (*_names(subject, it), str(it.reason)) == key and not it.taken]  # fmt: skip
         gain = -sum(it.change for it in again)

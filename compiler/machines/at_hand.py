@@ -70,10 +70,10 @@ def stated(processor: Processor) -> MachineModel:
     sizes = [it.nbytes if it else usual for it, usual in zip(caches, row.cache_bytes, strict=True)]
     ways = [it.ways or usual if it else usual for it, usual in zip(caches, row.ways, strict=True)]
     features, table = "LLVM's features of this processor", f"the table's row {row.name}: {why}"
-    system_told = system.origin() if all(caches) else f"{system.origin()}; else {row.name}"
+    cache_origin = system.origin() if all(caches) else f"{system.origin()}; else {row.name}"
     origins = {
         "vector_bytes": features, "multiply_adds": table, "loads": table,
-        "cache_bytes": system_told, "read": table,
+        "cache_bytes": cache_origin, "read": table,
         "page_bytes": f"the system; how many are kept: {row.name}",
         "cores": "that this process may use, two hyper-threads counted once", "vector_ns": table,
     }  # fmt: skip

@@ -125,8 +125,8 @@ def _places(scheduled: Scheduled, kernels: KernelGraph) -> tuple[Places, Places]
     buffers: Places = {}
     present: set[Node] = set(kernels.nodes)
     for place, nodes in scheduled.outlined.inside_iterations.items():
-        is_told = place in present and isinstance(place, Buffer | Call | CustomCall | Transfer)
-        for node in nodes if is_told else ():
+        is_present = place in present and isinstance(place, Buffer | Call | CustomCall | Transfer)
+        for node in nodes if is_present else ():
             entities_of = buffers if isinstance(place, Buffer) else calls
             entities_of.setdefault(node, []).append(kernels.entity(place))
     return calls, buffers

@@ -46,7 +46,7 @@ def question(draft: Draft, kind: str, level: int, place: int, is_number: bool) -
     texts = dict.fromkeys([right.text])
     wrong = [it for it in draft.wrong if not (it.text in texts or texts.setdefault(it.text))]
     wrong = _around(right, wrong, place) if is_number else wrong[:WRONG]
-    if len(wrong) < WRONG or is_given_away(draft, wrong) or is_told_by_length(right, wrong):
+    if len(wrong) < WRONG or is_given_away(draft, wrong) or is_given_away_by_length(right, wrong):
         return None
     choices = [*wrong[:place], right, *wrong[place:]]
     if is_number:
@@ -98,7 +98,7 @@ def is_given_away(draft: Draft, wrong: Sequence[Choice]) -> bool:
     return share(choices[0]) > max(map(share, choices[1:]))
 
 
-def is_told_by_length(right: Choice, wrong: Iterable[Choice]) -> bool:
+def is_given_away_by_length(right: Choice, wrong: Iterable[Choice]) -> bool:
     """True if the right choice is much longer, or much shorter, than every wrong one."""
     lengths = [len(it.text) for it in wrong]
     longer, shorter = max(lengths) * MOST_LONGER + FEW, min(lengths) / MOST_LONGER - FEW

@@ -329,9 +329,9 @@ def computed(compilation: "Compilation", random: Random) -> Iterator[Draft]:
         yield Draft(
             f"This is the graph after its passes. Which kernel computes {short(node)}?",
             [_marked(text, it == node) for it, text in texts.items()],
-            Choice(items[home].text, f"item {home}, with {_told(homes, texts, home)}"),
-            [Choice(items[it].text, f"item {it} computes {_told(homes, texts, it)}")
-             for it in near if it != home and _told(homes, texts, it)],
+            Choice(items[home].text, f"item {home}, with {_operations(homes, texts, home)}"),
+            [Choice(items[it].text, f"item {it} computes {_operations(homes, texts, it)}")
+             for it in near if it != home and _operations(homes, texts, it)],
             ["a kernel computes what it stores, and all that is needed for it and nowhere written"],
             node,
         )  # fmt: skip
@@ -341,7 +341,7 @@ def _marked(text: str, is_target: bool) -> str:
     return f"{'→' if is_target else ' '} {text}"
 
 
-def _told(homes: dict[str, list[int]], texts: dict[str | None, str], place: int) -> str:
+def _operations(homes: dict[str, list[int]], texts: dict[str | None, str], place: int) -> str:
     """The last operations of an item, in words."""
     mine = [texts[it].partition("   ")[0] for it, at in homes.items() if at == [place]]
     return ", ".join(mine[-3:])

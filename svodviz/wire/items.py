@@ -141,11 +141,11 @@ def _use(is_read: bool, is_written: bool) -> "records.Use":
 
 def _facts(operation: "Operation") -> list[tuple[str, str]]:
     """Further facts of an operation: its attributes other than its buffers."""
-    facts = (("device", ", ".join(operation.devices) or "CPU"), *_told(operation))
-    return [(name, visible(_words(it))) for name, it in facts if _is_told(it)]
+    facts = (("device", ", ".join(operation.devices) or "CPU"), *_details(operation))
+    return [(name, visible(_words(it))) for name, it in facts if _is_shown(it)]
 
 
-def _told(operation: "Operation") -> tuple[tuple[str, Fact], ...]:
+def _details(operation: "Operation") -> tuple[tuple[str, Fact], ...]:
     from compiler.schedule.items import HostCallback, Kernel, MemoryTransfer, Synchronization
 
     match operation:
@@ -175,7 +175,7 @@ def _told(operation: "Operation") -> tuple[tuple[str, Fact], ...]:
             )
 
 
-def _is_told(value: Fact) -> bool:
+def _is_shown(value: Fact) -> bool:
     """False, 0 and empty are the defaults of these fields."""
     return bool(value)
 
@@ -185,7 +185,7 @@ def _loops_of(schedule: "Schedule", position: int, cost: "ItemAnalysis") -> list
     loops: tuple[tuple[str, Fact], ...] = (
         ("registers", cost.registers), ("in vectors", cost.occupancy)
     )  # fmt: skip
-    rows = [(name, _words(it)) for name, it in loops if _is_told(it)]
+    rows = [(name, _words(it)) for name, it in loops if _is_shown(it)]
     space = schedule.spaces[position] if position < len(schedule.spaces) else None
     rows += [("iteration space", line) for line in str(space or "").splitlines()]
     return [(name, visible(text)) for name, text in rows]

@@ -227,7 +227,7 @@ def _check(jaxpr: Body) -> None:
         count[problem] += 1
         places.setdefault(problem, {})
     if count:
-        rows = (_told(problem, n, places[problem]) for problem, n in sorted(count.items()))
+        rows = (_problem_words(problem, n, places[problem]) for problem, n in sorted(count.items()))
         raise unsupported("from_jax", "primitives", "; ".join(rows), len(PRIMITIVES))
 
 
@@ -236,7 +236,7 @@ def _problem(aval: Described) -> str:
     return problem_of(aval.dtype) if hasattr(aval, "dtype") else ""
 
 
-def _told(problem: str, count: int, places: dict[str, None]) -> str:
+def _problem_words(problem: str, count: int, places: dict[str, None]) -> str:
     shown = [place for place in places if place]
     more = ", …" if len(shown) > MOST_PLACES else ""
     where = f" ({', '.join(shown[:MOST_PLACES])}{more})" if shown else ""

@@ -285,12 +285,15 @@ class OnnxProgram:
                                "sequence_lens", "sequences of one length")  # fmt: skip
         tensors = [v.tensor for v in call.inputs[1:] if v is not None]
         count = call["num_scan_inputs"]
-        told = {"body": call["body"], "num_scan_inputs": count,
-                "scan_input_directions": call.get("directions", [0] * count)}  # fmt: skip
+        attributes = {
+            "body": call["body"], "num_scan_inputs": count,
+            "scan_input_directions": call.get("directions", [0] * count),
+        }  # fmt: skip
         rows = []
         for place in range(tensors[0].shape[0]):
             inside = [Value(lazy=tensor[place]) for tensor in tensors]
-            rows.append(self._scan(call.as_other("Scan", told, version=9, inputs=inside), outer))
+            scan = call.as_other("Scan", attributes, version=9, inputs=inside)
+            rows.append(self._scan(scan, outer))
         outputs = call["body"].output
         return [_stacked(list(each), 0, outputs[n])
                 for n, each in enumerate(zip(*rows, strict=True))]  # fmt: skip

@@ -70,7 +70,7 @@ class Latencies(ShownAsText):
             row, cycles = self.rows[place], self.cycles[place]
             is_label = row.rstrip().endswith(":")
             text = row.strip() if is_label else f"  {' '.join(row.split())}"
-            shown.append(("" if is_label else _told(cycles), text))
+            shown.append(("" if is_label else _cycles_text(cycles), text))
         if last + 1 < len(self.rows):
             shown.append(("", "…"))
         return printout([title, *aligned(shown, (0,))])
@@ -95,7 +95,7 @@ def latencies(source: Source, level: Level, listing: Listing) -> Latencies:
     return Latencies(name, number, cycles, jit.host_name(), listing.rows, inside)
 
 
-def _told(cycles: int | None) -> str:
+def _cycles_text(cycles: int | None) -> str:
     return "–" if cycles is None else str(cycles)
 
 

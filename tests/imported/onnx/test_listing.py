@@ -12,6 +12,12 @@ from svodviz.foundation.subject import compilation_of
 from tests.models import LENGTH, convolutions, transformer
 
 
+@pytest.fixture(autouse=True)
+def no_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No lines are registered: other tests of the process list models of the same names."""
+    monkeypatch.setattr(linecache, "cache", {})
+
+
 def named(name: str) -> tuple[str, ...]:
     return modules_of(helper.make_node("Relu", ["x"], ["y"], name=name))[0]
 
