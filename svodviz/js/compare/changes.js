@@ -5,7 +5,7 @@ import { button, counted, h } from "../kit/dom.js";
 const WORDS = { "=": "the same", "~": "differs", "−": "only in a", "+": "only in b" };
 const BAR = 140; // pixels of the longer of two bars
 
-/** How a comparison comes to have measured times, in the words of who made its page. */
+/** The way to a comparison with measured times, for the person who made its page. */
 const MEASURED = {
   "command line": "make the page again with svodviz diff --measure",
   Python: "make the page with explore(a, b, measure=True)",

@@ -12,7 +12,7 @@ import { SIDES } from "./difference.js";
 import { GraphsTab } from "./graphs.js";
 import { TextsTab } from "./texts.js";
 
-const TABS = [["changes", "What changed"], ["graphs", "Graphs"], ["texts", "Texts"]];
+const TABS = [["changes", "Changes"], ["graphs", "Graphs"], ["texts", "Texts"]];
 
 
 /** The state of the page and both compilations; tabs subscribe. */
@@ -29,7 +29,7 @@ export class Comparison {
     this.mark();
   }
 
-  /** What a kernel is called in b, or in a where b has none of that name. */
+  /** The name of a kernel in b, or in a if b has none of that name. */
   shortOf(name) {
     const [a, b] = this.models.map((model) => model.shortOf(name));
     return b === name ? a : b;

@@ -45,7 +45,7 @@ function pairs(i, j, m, n) {
 }
 
 /**
- * Where two lines differ: [common start, end in a, end in b].
+ * The part in which two lines differ: [common start, end in a, end in b].
  * @param {string} a @param {string} b
  */
 export function differing(a, b) {

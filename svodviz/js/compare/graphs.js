@@ -20,7 +20,7 @@ export class GraphsTab {
         "aria-label": comparison.wire.names[at] }, h("span", { class: "side-name" }, SIDES[at]),
       view.root)), this.facts);
     comparison.stores.forEach((store, at) => {
-      // What differs is to be seen, not the call that it is in.
+      // The difference is shown, not the call that it is in.
       const scenes = store.model.stages.flatMap((it) => it.units.map((unit) => unit.scene));
       const isSmall = scenes.every((it) => !it || it.nodes.length <= FOLD_ABOVE);
       if (isSmall) store.set({ folding: "none" });

@@ -30,7 +30,7 @@ export class TextsTab {
     const { pair, models, state } = this.comparison;
     const lines = SIDES.map((side, at) =>
       models[at].stageById.get(state.stage).units[pair[side]]?.lines || []);
-    // Where nothing differs all lines are shown: a page of folded ones would be empty.
+    // If nothing differs all lines are shown: a page of folded ones would be empty.
     const isSame = pair.blocks.every(([tag]) => tag === "equal");
     const opened = isSame ? new Set(pair.blocks.map(([, start]) => start))
       : this.opened.get(this.key);

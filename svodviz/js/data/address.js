@@ -14,7 +14,7 @@ const WHOLE = /^-?\d{1,9}$/;
 const FLAG = "yes";
 
 /**
- * What of a state stands in an address, in order: its name, what it reads there, and where it says
+ * The parts of a state in an address, in order: name, text in the address, and where it says
  * something. Rows of lists have a text for each of their entries.
  * @type {[keyof State, (state: State, store: Store) => string | string[],
  *   (state: State, store: Store) => boolean][]}

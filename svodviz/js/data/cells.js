@@ -37,7 +37,7 @@ export class Cells {
     this.ids = new Map();
   }
 
-  /** Whether cells can be run from here. */
+  /** True if cells can be run from here. */
   get areReachable() {
     return Boolean(this.manager.kernel?.requestExecute && this.manager.context?.model?.cells?.get);
   }
@@ -115,7 +115,7 @@ function tell({ sharedModel }, state) {
 }
 
 /**
- * What a run says goes where the notebook would put it.
+ * The output of a run goes where the notebook would put it.
  * @param {any} message @param {Cell} cell @param {Outputs | null} outputs
  */
 function take({ header, content }, cell, outputs) {
@@ -126,7 +126,7 @@ function take({ header, content }, cell, outputs) {
 }
 
 /**
- * Whether outputs show widgets: the explorer that asks may be among them, and stays.
+ * True if outputs show widgets: the explorer that asks may be among them, and stays.
  * @param {Outputs} outputs
  */
 function showsWidgets(outputs) {

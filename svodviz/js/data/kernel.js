@@ -1,4 +1,4 @@
-// Whether the kernel that made a widget is still there, as far as the notebook tells. Pure.
+// True if the kernel that made a widget is still there, as far as the notebook says. Pure.
 
 const GONE = ["restarting", "autorestarting", "terminating", "dead"];
 
@@ -16,7 +16,7 @@ const GONE = ["restarting", "autorestarting", "terminating", "dead"];
  */
 
 /**
- * Whether a widget in this element was made by a kernel that still knows it. One that is shown from
+ * True if a widget in this element was made by a kernel that still knows it. One that is shown from
  * a saved notebook has the class of a widget without a connection.
  * @param {{classList: {contains: (name: string) => boolean}}} element
  */

@@ -36,7 +36,7 @@ export const KINDS = {
   compile: "control", submit: "control",
 };
 
-/** What an answer of Python's says of one run. */
+/** The part of Python's answer about one run. */
 export class LaneData {
   /** @param {Rows} row */
   constructor(row) {
@@ -70,7 +70,7 @@ export class LaneData {
     this.times = timesOf(this.bars);
   }
 
-  /** When an item was worked at, anywhere; undefined where it was not. @param {number} position */
+  /** Start and end of an item on any worker; undefined if there is none. @param {number} position */
   timeOf(position) {
     return this.times.get(position);
   }
@@ -89,13 +89,13 @@ export class LaneData {
       .filter(([a, b]) => a.lane !== b.lane && b.kind !== "transfer");
   }
 
-  /** How exactly the clocks of two lanes are aligned. */
+  /** The error of the alignment of two lanes' clocks. */
   get clocks() {
     return this.error ? `clocks of workers aligned, ± ${nanoseconds(this.error)} at most`
       : "workers and this process share one clock";
   }
 
-  /** What stands above the lanes. */
+  /** The line above the lanes. */
   get caption() {
     const own = this.path.reduce((sum, number) => {
       const { start, finish } = this.bars[number];

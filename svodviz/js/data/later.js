@@ -63,7 +63,7 @@ export class Arrival {
     this.store.set({});
   }
 
-  /** Whether something has come that is not taken in yet. */
+  /** True if data have arrived that are not in the model yet. */
   get hasCome() {
     return this.store.model.isWaiting && this.host.get("later") !== this.first;
   }

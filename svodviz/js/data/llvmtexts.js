@@ -1,7 +1,7 @@
 // The texts between LLVM's passes, and what differs from one to the next. Pure.
 
 /**
- * Which of LLVM's passes can be looked at: the level, and what it is called.
+ * LLVM's passes that can be looked at: the level, and its name.
  * @type {[number, string][]}
  */
 export const LEVELS = [
@@ -49,7 +49,7 @@ export function edited(rows, edits) {
   return [...result, ...rows.slice(at)];
 }
 
-/** How many lines a change takes out and puts in. */
+/** The number of lines that a change removes and adds. */
 export function sizeOf(/** @type {Change} */ { edits }) {
   return edits.reduce(
     ({ removed, added }, [, gone, rows]) =>

@@ -25,7 +25,7 @@ import { LaneData } from "./lanes.js";
 const NOT_RUN = "the program was not run when this page was made";
 
 /**
- * How much later an item may start; nothing where it is critical, whatever rounding leaves.
+ * The slack of an item; none if it is critical, whatever rounding leaves.
  * @param {{start: number, late: number, critical: boolean}} row
  */
 export function slackOf({ start, late, critical }) {
@@ -112,7 +112,7 @@ export class Measured {
     return this.state === "known";
   }
 
-  /** Whether there are times, or may be some. */
+  /** True if there are times, or may be some. */
   get isOffered() {
     return this.isPossible && (this.state !== "none" || this.requests.offers("measure", {}));
   }
@@ -171,7 +171,7 @@ export class Measured {
       }).then(() => this.tell());
   }
 
-  /** Where there are no times: why, as the rest of a sentence. */
+  /** The reason why there are no times, as the rest of a sentence. */
   get words() {
     if (!this.isPossible) return "this program cannot be run";
     if (this.state === "asking") return this.progress;

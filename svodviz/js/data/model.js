@@ -92,7 +92,7 @@ export class Model {
     /** The words for what later stages wait for; whether they may still come. */
     this.waiting = COMING;
     this.isComing = true;
-    /** How often what is shown of a stage has changed. */
+    /** The number of changes of the shown part of a stage. */
     this.revision = 0;
     this.schedule = wire.schedule && new ScheduleData(wire.schedule);
     this.stages.forEach((stage) => this.indexStage(stage));
@@ -100,13 +100,13 @@ export class Model {
     this.indexRewrites();
   }
 
-  /** Whether choices of loops were tried, and recorded. */
+  /** True if choices of loops were tried and recorded. */
   get hasTried() {
     const { kernels, tunings } = this.playground;
     return Object.keys(kernels).length + Object.keys(tunings).length > 0;
   }
 
-  /** Whether some stages have not arrived yet. */
+  /** True if some stages have not arrived yet. */
   get isWaiting() {
     return this.stages.some((stage) => stage.later);
   }
@@ -164,7 +164,7 @@ export class Model {
   }
 
   /**
-   * Where each entity of a stage is drawn, and where it is printed.
+   * The place where each entity of a stage is drawn, and where it is printed.
    * @param {import("./wire.js").Stage} stage
    */
   indexStage(stage) {
@@ -195,7 +195,7 @@ export class Model {
     });
   }
 
-  /** Which rewrite made an entity, and in which it gave way to another. */
+  /** The rewrite that created an entity, and the one that replaced it. */
   indexRewrites() {
     this.passes.forEach((record, pass) => {
       const replay = this.replays[record.replay];
@@ -294,7 +294,7 @@ export class Model {
   }
 
   /**
-   * Whether something descends from an entity; the stretch it is drawn in is no descendant.
+   * True if something descends from an entity; the stretch it is drawn in is no descendant.
    * @param {number} entity
    */
   hasDescendants(entity) {
@@ -302,7 +302,7 @@ export class Model {
   }
 
   /**
-   * Whether an entity stands for many nodes of a graph that is too large (see condense.py).
+   * True if an entity stands for many nodes of a graph that is too large (see condense.py).
    * @param {number} entity
    */
   isStretch(entity) {
@@ -322,7 +322,7 @@ export class Model {
   }
 
   /**
-   * What a kernel is called, "k7 matmul+relu"; of anything else its name.
+   * The title of a kernel, "k7 matmul+relu"; for anything else its name.
    * @param {string} name
    * @returns {string}
    */
@@ -436,7 +436,7 @@ export function arrowIn(scene, layout, edge) {
 }
 
 /**
- * Where a scene's nodes stand in one of its layouts: node -> [x, y].
+ * The places of a scene's nodes in one of its layouts: node -> [x, y].
  * @param {import("./wire.js").Scene} scene @param {number} layout
  */
 export function placesIn(scene, layout) {

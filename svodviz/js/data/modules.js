@@ -20,7 +20,7 @@ export function moduleOf(model, entity) {
 }
 
 /**
- * What each module takes of a run, with the modules in it. An item divides among the modules that
+ * The share of each module in a run, with the modules in it. An item divides among the modules that
  * it serves as the work of its nodes does.
  * @param {Model} model @param {(item: any) => number} timeOf nanoseconds of an item
  * @returns {Work[]}
@@ -66,7 +66,7 @@ export function innerOf(rows) {
 }
 
 /**
- * How deep a module stands.
+ * The depth of a module in the tree.
  * @param {ModuleRow[]} rows @param {number} at
  */
 export function depthOf(rows, at) {
@@ -76,7 +76,7 @@ export function depthOf(rows, at) {
 }
 
 /**
- * Whether a module is another, or in it.
+ * True if a module is another, or in it.
  * @param {ModuleRow[]} rows @param {number} at @param {number} outer
  */
 export function isInside(rows, at, outer) {

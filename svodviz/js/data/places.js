@@ -3,7 +3,7 @@
 /** @typedef {import("./model.js").Model} Model */
 
 /**
- * Where a line of the listing stands: `program.py:12`; "" where that is not known.
+ * The source of a line of the listing: `program.py:12`; "" if it is not known.
  * @param {Model} model @param {number} number of the line in the listing
  */
 export function placeOfLine(model, number) {

@@ -17,7 +17,7 @@ export function termsOf(query) {
 }
 
 /**
- * Whether something with these fields matches all terms. A line is matched whole, all else in part.
+ * True if something with these fields matches all terms. A line is matched whole, all else in part.
  * @param {Term[]} terms
  * @param {Record<string, string | undefined>} fields
  * @param {string} words everything that words without a field are looked for in

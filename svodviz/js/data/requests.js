@@ -23,7 +23,7 @@ const ENDED = "This explorer was closed in Python: run its cell again.";
 const CLOSED = "The explorer was closed.";
 
 /**
- * How a page comes to have more in it: in the words of who made it, which an exported page knows.
+ * The way to a page with more in it, in the terms of its maker, which an exported page knows.
  * @type {Record<string, (choice: string) => string>}
  */
 const AGAIN = {
@@ -50,10 +50,10 @@ export class Requests {
   constructor(model, isConnected = true) {
     this.model = model;
     this.isLive = false;
-    /** Who made an exported page; "" for a widget. */
+    /** The maker of an exported page; "" for a widget. */
     this.maker = String(model?.get?.("maker") ?? "");
     const absent = this.isExported ? RECORDED : ABSENT;
-    /** Why nothing is answered, in words; "" while there is hope. */
+    /** The reason why nothing is answered, in words; "" while an answer may come. */
     this.obstacle = model?.send && isConnected ? "" : absent;
     /** @type {Map<number, Asked>} */
     this.waiting = new Map();
@@ -65,13 +65,13 @@ export class Requests {
     if (model && !this.obstacle) this.follow(model);
   }
 
-  /** Whether nothing will ever be asked of Python here. */
+  /** True if this page never asks Python. */
   get isExported() {
     return this.maker !== "" && !this.model?.send;
   }
 
   /**
-   * How to have more in the page: "measure" or "machine_code".
+   * The argument for more in the page: "measure" or "machine_code".
    * @param {string} choice
    */
   howTo(choice) {
@@ -79,7 +79,7 @@ export class Requests {
   }
 
   /**
-   * Whether a question of this name has an answer here, or may get one.
+   * True if a question of this name has an answer here, or may get one.
    * @param {string} name @param {object} [args]
    */
   offers(name, args) {

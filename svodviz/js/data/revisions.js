@@ -35,7 +35,7 @@ export class Revisions {
     this.failure = null;
     this.words = "";
     this.isRunning = false;
-    /** Whether what is typed is to run when the present run is over. */
+    /** True if the typed text is to run when the present run is over. */
     this.isAwaited = false;
     /** Resolves when Python has sent everything; set by the explorer. */
     this.settle = async () => {};
@@ -55,7 +55,7 @@ export class Revisions {
     return this.host.get("revision") ?? 1;
   }
 
-  /** Whether there is more than one, so that there is something to say. */
+  /** True if there is more than one revision. */
   get areSeveral() {
     return this.row.count > 1;
   }
@@ -120,7 +120,7 @@ export class Revisions {
     else this.drafts.set(cell.text, text);
   }
 
-  /** Why a cell's text can only be copied; "" where it can be run from here. */
+  /** The reason why a cell's text can only be copied; "" if it can be run from here. */
   obstacle(/** @type {CellRow} */ cell) {
     if (!this.cells.areReachable) return PASTE;
     return this.cells.find(cell.text) ? "" : ELSEWHERE;

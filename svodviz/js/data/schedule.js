@@ -29,7 +29,7 @@ export class ScheduleData {
     this.path = wire.path ?? positions(this.items);
     /** @type {number[] | null} */
     this.measuredPath = null;
-    /** What workers of a cluster did in the run that was measured.
+    /** The work of a cluster's workers in the run that was measured.
      * @type {import("./lanes.js").LaneData | null} */
     this.workers = null;
     /** @type {Map<number, number>} */
@@ -48,7 +48,7 @@ export class ScheduleData {
   }
 
   /**
-   * When an item runs: by the estimates or, where `by` says so and it is known, as measured.
+   * Start and end of an item: by the estimates or, if `by` says so and it is known, as measured.
    * @param {Item} item @param {string} by
    */
   when(item, by) {
@@ -56,7 +56,7 @@ export class ScheduleData {
   }
 
   /**
-   * Whether the one item ends where the other begins, both without time to spare.
+   * True if one item ends where the other begins, both without slack.
    * @param {Dependency} edge @param {string} by
    */
   isCritical(edge, by) {
@@ -66,7 +66,7 @@ export class ScheduleData {
   }
 
   /**
-   * Why an item that has no slack has none.
+   * The reason why an item has no slack.
    * @param {Item} item @param {string} by
    */
   criticalWords(item, by) {
@@ -168,7 +168,7 @@ function positions(items) {
 }
 
 /**
- * What a fusion changes, by the estimates: "−210 ns (−0.28 %)", "+41 µs (+410 %)".
+ * The change by a fusion, by the estimates: "−210 ns (−0.28 %)", "+41 µs (+410 %)".
  * @param {{change: number, score: number}} row
  */
 export function changeWords({ change, score }) {

@@ -60,12 +60,12 @@ export class Store {
     const wanted = { ...start, ...saved };
     if (!saved.view) wanted.view = "";
     this.state = this.sound(wanted, start);
-    /** Whether the columns are those that any page opens with. */
+    /** True if the columns are those that every page opens with. */
     this.hasOwnColumns = this.state.columns.join() === start.columns.join();
     this.requests.onLive(() => this.wantCosts());
   }
 
-  /** Who lays measured times over a graph asks for them. */
+  /** A reader who lays measured times over a graph asks for them. */
   wantCosts() {
     if (this.state.overlay === "measured") this.measured.want();
   }
@@ -144,7 +144,7 @@ export class Store {
     return state;
   }
 
-  /** Whether choices of loops were tried, or can be: not in a page where nobody tries any. */
+  /** True if choices of loops were tried, or can be: false in a page without a playground. */
   get canPlay() {
     return !this.requests?.isExported || this.model.hasTried;
   }

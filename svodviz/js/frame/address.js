@@ -5,7 +5,7 @@ import { addressOf, placeOf } from "../data/address.js";
 const REST = 300; // milliseconds without a move: browsers take few changes of an address a second
 
 /**
- * Where an address stands.
+ * The place of an address.
  * @typedef {Object} Bar
  * @property {() => string} read what stands behind its #
  * @property {(address: string, isStep: boolean) => void} write a step is one that "back" undoes

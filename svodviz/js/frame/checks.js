@@ -36,7 +36,7 @@ export function ticksOf(steps, chosen) {
   }, check ? SIGNS.get(check[0]) : "·"));
 }
 
-/** Where the first wrong rewrite is, in words. */
+/** The place of the first wrong rewrite, in words. */
 export function firstWrong(steps) {
   const at = (steps || []).findIndex((check) => check?.[0] === false);
   return at < 0 ? "" : `✗ from rewrite ${at + 1} on`;

@@ -1,4 +1,4 @@
-// What can be copied or saved from the screen: a line, a text, a graph, a picture, Python.
+// Copies of the screen: a line, a text, a graph, a picture, Python.
 
 import { dotOf, insideOf, mermaidOf, nodeLinkOf, writtenOf } from "../data/graph/writing.js";
 import { placesOf, placeOfLine } from "../data/places.js";
@@ -55,7 +55,7 @@ function textSections(rows, { label, units }, unit) {
   ];
 }
 
-/** Whether assembly of another machine is on screen: the program's own is another text. */
+/** True if assembly of another machine is on screen: the program's own is another text. */
 const isForeign = ({ view, machine }) => view === "machine" && machine !== "";
 
 /** A line with the lines of the program that it comes from: `program.py:12: for i0 in 0 … 64:` */

@@ -94,7 +94,7 @@ export class CopyMenu {
     }
   }
 
-  /** What no page may copy here, the reader can. */
+  /** A text that the page may not copy: the reader selects and copies it. */
   byHand(text) {
     const field = h("textarea", { readonly: true, rows: 8, "aria-label": BY_HAND });
     field.value = text;

@@ -75,7 +75,7 @@ const NAMES = { ArrowUp: "↑", ArrowDown: "↓", ArrowLeft: "←", ArrowRight: 
 const nameOf = (keys) => (keys.length > 2 ? `${keys[0]} … ${keys[keys.length - 1]}`
   : keys.map((key) => NAMES[key] || key).join(" "));
 
-/** Whether a field of the page wants the key for itself. */
+/** True if a field of the page takes the key. */
 function isTyping(event) {
   const target = event.composedPath()[0];
   if (event.key === "Escape" || !target.matches) return false;

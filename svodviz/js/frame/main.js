@@ -274,7 +274,7 @@ class Explorer {
     if (near) this.store.select((side === "inputs" ? near.from : near.to).row.e);
   }
 
-  /** Whether there are several revisions, and Python to show them. */
+  /** True if there are several revisions, and Python to show them. */
   get mayTurn() {
     const { revisions, requests } = this.store;
     return Boolean(revisions?.areSeveral && !requests.obstacle);
@@ -380,7 +380,7 @@ function refused(el, error) {
   return () => words.remove();
 }
 
-/** What there is to render, with the data that the model has at present. */
+/** The views that can be rendered with the data that the model has at present. */
 async function contextOf(context) {
   const { host } = context;
   const given = host.get("wire");

@@ -29,7 +29,7 @@ export class Panels {
     [root, ...PANELS.map((name) => sides[name].root)].forEach((it) => this.watcher.observe(it));
   }
 
-  /** What stands where now. */
+  /** The present place of each panel. */
   get arrangement() {
     return arrangement(this.root.clientWidth || ASSUMED, this.store.state);
   }
@@ -68,7 +68,7 @@ export class Panels {
       this.isFlat(name) ? "horizontal" : "vertical");
   }
 
-  /** Whether the panel is the drawer below, of which the height changes. */
+  /** True if the panel is the drawer below, whose height changes. */
   isFlat(name) {
     return name === "inspector" && this.arrangement.isBelow;
   }

@@ -96,7 +96,7 @@ export class Ribbon {
     return time > 0 ? [text, `${COMPILER} ${duration(time)}`] : [text];
   }
 
-  /** What is timed, as a sentence. */
+  /** The sentence that says which times are shown. */
   whose(stage, parts) {
     const time = parts[1] ?? "";
     if (time.startsWith(COMPILER)) return "\nThe time is compile time of this stage.";
@@ -104,7 +104,7 @@ export class Ribbon {
     return "\nThe time is run time, measured: the sum of all items of one run.";
   }
 
-  /** How long the items of one run take together, if that was measured. */
+  /** The time of all items of one run, if it was measured. */
   run() {
     const { measured } = this.store;
     if (!measured.isKnown) return [measured.state === "asking" ? "running …" : "on demand"];

@@ -51,7 +51,7 @@ export class StepCard {
     ];
   }
 
-  /** Whether what is on screen is right: after a rewrite, else after the whole pass. */
+  /** True if the values on screen passed their check: of a rewrite, else of the whole pass. */
   check(step) {
     const { model, state } = this.store;
     if (!model.checks || step === 0) return null;

@@ -1,4 +1,4 @@
-// What a word means in a language: a sentence and an example. Pure.
+// The meaning of a word in a language: a sentence and an example. Pure.
 
 import { ARM } from "./arm.js";
 import { FIELD } from "./field.js";

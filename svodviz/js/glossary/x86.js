@@ -2,7 +2,7 @@
 
 /** @typedef {import("./entries.js").Pattern} Pattern */
 
-/** What an instruction of a kind works on, by the letters it ends with. */
+/** The operands of a kind of instruction, by the letters it ends with. */
 const FLOATS = new Map([["ps", "float32 lanes"], ["pd", "float64 lanes"], ["ss", "one float32"],
   ["sd", "one float64"]]);
 const INTEGERS = new Map([["b", "bytes"], ["w", "16-bit integers"], ["d", "32-bit integers"],

@@ -53,7 +53,7 @@ export class Inspector {
     this.sheet.replaceChildren(...parts.flat().filter(Boolean));
     const isChosen = selected >= 0 && selected !== this.chosen;
     this.chosen = selected;
-    // What changed last is in view: the selection, or what stands before it.
+    // The newest part is in view: the selection, or the sections before it.
     this.body.scrollTop = isChosen ? this.sheet.offsetTop : 0;
   }
 
@@ -88,7 +88,7 @@ export class Inspector {
     ];
   }
 
-  /** Where a reader who has just come may go; not where they are. */
+  /** Links for a new reader, without one to the present place. */
   waysOn() {
     const { model, state } = this.store;
     const pass = Math.max(0, model.passes.findIndex((it) => it.changed));
@@ -146,7 +146,7 @@ export class Inspector {
       this.lineage(entity), ...kernel];
   }
 
-  /** Where the entity is drawn, in the stage on screen if it is there. */
+  /** The place where the entity is drawn, in the stage on screen if it is there. */
   placeOf(entity) {
     const places = this.store.model.nodesOf.get(entity) || [];
     return places.find((it) => it.stage === this.store.state.stage) || places[0];

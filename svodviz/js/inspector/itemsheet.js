@@ -85,7 +85,7 @@ function measured(inspector, row) {
   );
 }
 
-/** How late an item may start; of one that may not, on which path it is. */
+/** The slack of an item; for a critical one, its critical path. */
 function slackWords(schedule, item, { critical, slack }, by) {
   return critical ? `none: ◆ ${schedule.criticalWords(item, by)}` : nanoseconds(slack);
 }
@@ -141,7 +141,7 @@ function buffer(inspector, schedule, row) {
   ].filter(Boolean);
 }
 
-/** Where the planner put a buffer, and why. */
+/** The place that the planner gave a buffer, and the reason. */
 function plan(inspector, schedule, { number }) {
   const { places } = schedule.memory.plan || { places: [] };
   const place = places.find((it) => it.buffer === number);

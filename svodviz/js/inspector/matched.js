@@ -3,7 +3,7 @@
 import { h, nanoseconds } from "../kit/dom.js";
 
 /**
- * Whether a rewrite is by a rule, or by a choice about loops. Pure.
+ * True if a rewrite is by a rule, false if by a choice about loops. Pure.
  * @param {{stage: string}} pass
  * @param {string[] | string | undefined} code the rule as it is written
  */

@@ -24,7 +24,7 @@ export function moduleSections(inspector, entity) {
   ].filter(Boolean);
 }
 
-/** Whether all items were measured, and the time of one. */
+/** The time of an item, and whether all items were measured. */
 function timing(model) {
   const items = model.schedule?.items ?? [];
   const isMeasured = items.length > 0 && items.every((it) => it.run);
@@ -50,7 +50,7 @@ function takes(inspector, row, module) {
   return inspector.facts(facts.filter(([, words]) => words));
 }
 
-/** How many of some are of other modules too. */
+/** The number of lines that are of other modules too. */
 function of(shared, all) {
   if (!shared) return "";
   return shared === all ? ", all shared with others" : `, ${count(shared)} shared with others`;

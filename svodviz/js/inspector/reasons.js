@@ -41,7 +41,7 @@ export function decisionRow([, kind, taken, reason, numbers], about = null) {
  */
 export function decisionsOf(model, entity) {
   const related = model.related(entity);
-  // Those on a kernel's loops stand with the kernel.
+  // Decisions on a kernel's loops are shown with the kernel.
   const all = model.decisions.filter(([it]) => !model.kernelBodies.has(it));
   const plain = [...related].flatMap((it) => model.plainOf.get(it) || []);
   const isOwn = (row) => row[0] === entity;

@@ -24,7 +24,7 @@ export function nearestValue(entity, parents, has) {
   return -1;
 }
 
-/** Why what is inside a kernel has no values, where that is known; else nothing. */
+/** The reason why entities inside a kernel have no values, if known; else nothing. */
 function unseenWords(model, entity) {
   const [stage, number] = model.entities[entity].split(":");
   if (stage !== "loops" && stage !== "lowered") return "";
@@ -80,7 +80,7 @@ function knownSection(inspector, entity) {
   );
 }
 
-/** How many of how many, and their share. */
+/** A count, the total, and their ratio. */
 function share(number, size) {
   const [part, whole] = [number, size].map((it) => it.toLocaleString("en"));
   return `${part} of ${whole}, ${percent(number / size)}`;

@@ -44,7 +44,7 @@ function group([, pass, rules]) {
     ...rules.map((rule) => h("option", { value: rule }, rule)));
 }
 
-/** Whether a rule with these targets looks at a node at all. */
+/** True if a rule with these targets tries to match a node. */
 function looksAt(targets, row) {
   const words = row ? [...row.op.split(" "), row.kind, "any operation"] : [];
   return targets.some((it) => words.includes(it));

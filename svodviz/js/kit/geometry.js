@@ -84,7 +84,7 @@ export function arrow(path) {
 
 const SMALLEST = 0.0005;
 
-/** Where the drawing stands on screen: screen = drawing × scale + (x, y). */
+/** The place of the drawing on screen: screen = drawing × scale + (x, y). */
 export class Camera {
   constructor(x = 0, y = 0, scale = 1) {
     this.x = x;
@@ -159,7 +159,7 @@ export function fit(box, width, height, whole = false) {
 }
 
 /**
- * Whether two boxes share a point.
+ * True if two boxes share a point.
  * @param {Box} a @param {Box} b
  */
 export function touches(a, b) {
@@ -184,7 +184,7 @@ export function union(boxes) {
 }
 
 /**
- * Whether `outer` holds all of `box`.
+ * True if `outer` holds all of `box`.
  * @param {Box} outer @param {Box} box
  */
 export function holds(outer, box) {
@@ -192,8 +192,8 @@ export function holds(outer, box) {
 }
 
 /**
- * Where the middle of a view has to be, from side to side, so that most boxes are all in it; it
- * stays at its height. Among equals the first on the left.
+ * The middle of a view, moved sideways, that shows the most whole boxes. Among equals the first
+ * on the left.
  * @param {Box[]} boxes @param {Box} view
  * @returns {number}
  */

@@ -1,4 +1,4 @@
-// What a page of its own has the browser keep for the next one. Pages in frames without an origin
+// Settings that the browser keeps from one page to the next. Pages in frames without an origin
 // have no storage: they forget, and work without. Pure but for that storage.
 
 /**

@@ -7,7 +7,7 @@ const HEAD = 30; // for the title
 const ADVANCE = 8.5; // pixels of a letter of it, about
 const LARGEST = 8192; // pixels of a side: canvases above are refused by browsers
 const SHARPNESS = 2;
-// What style sheets say of elements of an SVG, and what holds where nobody says anything.
+// The styles of SVG elements: those of style sheets, and the defaults.
 /** @type {Record<string, string>} */
 const INHERITED = {
   fill: "rgb(0, 0, 0)", "fill-opacity": "1", stroke: "none", "stroke-width": "1px",
@@ -44,7 +44,7 @@ export function pictureOf(drawing, box, title) {
 }
 
 /**
- * What an element looks like by its place in the page; null for one that is not seen.
+ * The computed style of an element at its place in the page; null if it is not visible.
  * @param {Element} element
  * @returns {Record<string, string> | null}
  */

@@ -2,7 +2,7 @@
 
 import { activeIn } from "./focus.js";
 
-// What scrolls stays a stop too, as its keys scroll it.
+// An element that scrolls stays a stop too, as its keys scroll it.
 const ITEMS = "button, select, summary, a[href], input[type=checkbox]";
 const WATCHED = { childList: true, subtree: true, attributes: true,
   attributeFilter: ["hidden", "disabled", "aria-current", "aria-pressed"] };
@@ -56,7 +56,7 @@ export function rove(region, axis = "x") {
 }
 
 /**
- * Where a key leads to from the control at `at`; -1 for other keys.
+ * The control that a key leads to from the one at `at`; -1 for other keys.
  * @param {KeyboardEvent} event @param {"x" | "y"} axis @param {number} at @param {number} length
  */
 function place({ key, ctrlKey, metaKey, altKey }, axis, at, length) {

@@ -7,7 +7,7 @@ import { keep, kept } from "./kept.js";
 const KEY = "svodviz theme";
 
 /**
- * What notebooks say: a selector that holds where they are dark, and one where they are light.
+ * The themes of notebooks: a selector that matches dark ones, and one for light ones.
  * @type {[dark: string, light: string][]}
  */
 const SAID = [
@@ -20,7 +20,7 @@ const SAID = [
 ];
 const WATCHED = ["class", "theme", "data-jp-theme-light", "data-vscode-theme-kind"];
 
-/** Whether the notebook around is dark; undefined where none says so. */
+/** True if the notebook around is dark; undefined if none says so. */
 function isNotebookDark() {
   const holds = (/** @type {string} */ selector) => document.querySelector(selector) !== null;
   const said = SAID.find(([dark, light]) => holds(dark) || holds(light));

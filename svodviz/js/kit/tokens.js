@@ -62,7 +62,7 @@ const LANGUAGES = {
   words: {},
 };
 
-/** Which stage's lines are of which language; those of the others are words for people. */
+/** The language of each stage's lines; stages without one print words for people. */
 const OF_STAGES = new Map([["source", "python"], ["optimized", "llvm"],
   ...["graph", "kernels", "loops", "lowered", "llvm"].map((id) => /** @type {[string, string]} */ (
     [id, id]))]);

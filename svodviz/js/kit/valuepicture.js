@@ -22,7 +22,7 @@ export function picture(value) {
   return h("figure", { class: "value" }, canvas, h("figcaption", {}, caption(value)));
 }
 
-/** How many elements are in each of equal parts between the ends, higher where more are. */
+/** The histogram: the number of elements in each of equal parts between the ends. */
 export function bars(value) {
   const most = Math.max(...value.bars);
   const [width, height] = [9, 44];

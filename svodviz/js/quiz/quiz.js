@@ -161,7 +161,7 @@ class QuizPage {
     this.reply.focus();
   }
 
-  /** Who answers, and the results as files. */
+  /** The name of the person who answers, and the results as files. */
   saving() {
     this.student = h("input", {
       type: "text", maxlength: 200, autocomplete: "name", size: 18,
@@ -191,7 +191,7 @@ function codeLine(line, language) {
     "\n");
 }
 
-/** Whether there is nothing left to try. */
+/** True if no answer is left to try. */
 function isOver(answers, question) {
   return answers.includes(question.answer) || answers.includes(GIVEN_UP);
 }
@@ -218,7 +218,7 @@ function verdict(question, answers, over) {
   ];
 }
 
-/** Where the answer is to be seen: a link to a page, or what to write in a notebook. */
+/** The place that shows the answer: a link to a page, or a line for a notebook. */
 function place({ entity }, explorer) {
   if (!entity) return null;
   const [stage] = entity.split(":");

@@ -41,7 +41,7 @@ export function csvOf(rows) {
 }
 
 /**
- * What `svodviz.quiz_results` reads.
+ * The file that `svodviz.quiz_results` reads.
  * @param {Record<string, any>[]} rows
  */
 export function jsonOf(rows) {

@@ -191,7 +191,7 @@ function crossings({ home }, start, end) {
 const doorKey = ({ item, isIn }) => (isIn ? `in ${item}` : `out ${item}`);
 
 /**
- * Where links come into a frame and leave it, so that they lead around what stands in it. Those to
+ * The points where links enter and leave a frame, so that they lead around its contents. Those to
  * what stands first need none, nor do those from what stands last.
  * @param {Crossing[]} crossed @param {{frame: number, ends: [number, number]}[]} edges
  * @returns {Map<number, Map<string, Crossing>>} by frame
@@ -280,7 +280,7 @@ function cornersOf(tree, placed, inset) {
 }
 
 /**
- * Where the layout of what stands in a frame begins.
+ * The point where the layout of a frame's contents begins.
  * @param {number} frame @param {Map<number, Point>} corners @param {Point} inset
  * @returns {Point}
  */

@@ -61,7 +61,7 @@ export interface Shown {
   edgeMark: (edge: number) => string;
 }
 
-/** How a scene is drawn. */
+/** The drawing of a scene. */
 export interface Look {
   by?: string; // the way of folding
   keys?: string[]; // the key of each node's group

@@ -172,7 +172,7 @@ export function stretchesOf(count, edges) {
 
 /**
  * The parts that are drawn: groups that are not open as one part, all other nodes by themselves.
- * Of groups in each other the outermost that is not open is drawn.
+ * For nested groups, the outermost that is not open: it is drawn.
  * @param {number} count
  * @param {Group[]} groups
  * @param {Set<string>} open names of groups whose nodes are drawn
@@ -251,7 +251,7 @@ export function linksOf(edges, parts, partOf) {
 }
 
 /**
- * Which nodes are constants, or follow from constants alone.
+ * The nodes that are constants, or follow from constants alone.
  * @param {{kind: string}[]} rows @param {Ends[]} edges
  * @returns {boolean[]}
  */
@@ -289,7 +289,7 @@ export function withNeighbours(nodes, edges) {
 }
 
 /**
- * How many neighbours of each shown node are not shown.
+ * For each shown node the number of neighbours that are not shown.
  * @param {Set<number>} shown @param {Ends[]} edges
  * @returns {Map<number, number>}
  */

@@ -68,7 +68,7 @@ export function foldingsOf(model, scene, stage) {
 }
 
 /**
- * How a scene is folded: as asked for; else by operators, where they are known; else large ones so
+ * The folding of a scene: as asked for; else by operators, if they are known; else large ones so
  * that little enough is left to be read.
  * @param {Model} model @param {Graph | null} scene @param {string} stage
  * @param {string} wanted an id of FOLDINGS, "none", or "" for what suits
@@ -85,7 +85,7 @@ export function foldingFor(model, scene, stage, wanted) {
 }
 
 /**
- * How a scene is drawn in a state: by what it is folded, its groups or the key of each node's, the
+ * The drawing of a scene in a state: the folding, its groups or the key of each node's, the
  * groups that are open, and what a key is called.
  * @param {Model} model @param {Graph | null} scene @param {string} stage
  * @param {Pick<import("../wire.js").State, "folding" | "open">} state

@@ -3,7 +3,7 @@
 /** @typedef {import("../model.js").Model} Model */
 
 /**
- * What most of the nodes have that a node descends from, that descend from it, or that rewrites
+ * The commonest property of nodes that a node descends from, that descend from it, or that rewrites
  * made it of: of the first of these that know anything.
  * @template T
  * @param {Model} model @param {{e: number}} row @param {Map<number, T>} values by entity

@@ -240,7 +240,7 @@ function ordered(graph) {
 }
 
 /**
- * Where each node and bend would stand: there where it stood, else in the middle of its neighbours.
+ * The wanted place of each node and bend: its earlier one, else the middle of its neighbours.
  * @param {Graph} graph @param {(Point | undefined)[]} near
  */
 function wishedColumns(graph, near) {
@@ -328,7 +328,7 @@ function columnsOf(graph, layers) {
 }
 
 /**
- * Where a node would like to stand.
+ * The wanted place of a node.
  * @param {number} node @param {boolean} isUp @param {boolean} isLast @param {Graph} graph
  * @param {Float64Array} x
  */

@@ -27,8 +27,8 @@ const SMALL_ADVANCE = 6.7;
 const LONGEST = 44;
 const SHARED = 4; // users above which an input is everybody's: a choice by eye
 const MARGIN = 28;
-// What a page lays out at once: a shared notebook may hold anything. Python draws up to 12,000
-// nodes of a stage, so these are choices that no program of ours meets.
+// The limits of one layout by the page: a shared notebook may hold anything. Python draws up to
+// 12,000 nodes of a stage, so that no program of ours meets them.
 export const MOST_BOXES = 20_000;
 export const MOST_LINKS = 60_000;
 
@@ -70,7 +70,7 @@ export function layOutParts(scene, look) {
 }
 
 /**
- * Whether a graph has more than a page lays out at once.
+ * True if a graph has more than a page lays out at once.
  * @param {Graph} scene
  */
 export const isTooLarge = ({ nodes, edges }) =>
@@ -205,7 +205,7 @@ const widthOf = (title, detail, room) => 2 * Math.ceil((MARGIN + Math.max(
   title.length * ADVANCE, Math.max(detail.length, room) * SMALL_ADVANCE, 40)) / 2);
 
 /**
- * What a group says of itself, where it is more than a key.
+ * The title of a group that is more than a key.
  * @param {Graph} scene @param {Group} group @param {Look} look
  */
 function wordsOn(scene, group, { words }) {
@@ -223,7 +223,7 @@ export function inGroup(rows, columns = LONGEST) {
 }
 
 /**
- * How many columns of a node's second line fit into a width.
+ * The number of columns of a node's second line that fit into a width.
  * @param {number} width
  */
 export const columnsIn = (width) => Math.floor((width - MARGIN) / SMALL_ADVANCE);

@@ -22,7 +22,7 @@ import { build, finished, KEPT, layOut, OWN, placed } from "./picture.js";
  */
 
 /**
- * Whether the rewrites of a pass are known: one that made a change without any was not traced.
+ * True if the rewrites of a pass are known: one that made a change without any was not traced.
  * @param {{changed: boolean, rewrites: any[]}} record
  */
 export function isTraced(record) {
@@ -131,7 +131,7 @@ function place(model, pass, replay, layout) {
 }
 
 /**
- * Where the middles of entities stand in the stage's own drawing that has most of them.
+ * The middles of entities in the drawing of the stage that has most of them.
  * @param {Model} model @param {number} pass @param {number[]} entities
  */
 function middlesFor(model, pass, entities) {
@@ -198,7 +198,7 @@ function foldedPicture(scene, snapshot, deltas, key, look) {
 }
 
 /**
- * Where the groups of a scene stand: the same in all snapshots.
+ * The places of the groups of a scene: the same in all snapshots.
  * @param {ReplayScene} scene @param {string} kept @param {Look} look
  * @returns {KeptParts}
  */

@@ -56,7 +56,7 @@ function directed(users, inputs, from, to) {
 }
 
 /**
- * How many edges each node that can be reached is away.
+ * The distance in edges of each node that can be reached.
  * @template N
  * @param {Map<N, Set<N>>} next @param {N} start
  */

@@ -109,7 +109,7 @@ export function openWithin(model, groups, count, most) {
 }
 
 /**
- * How many boxes more there are where groups are open, and how many more that are not the other
+ * The number of boxes that open groups add, and of those that are not the other
  * direction of one.
  * @param {number[]} opened @param {number[][]} pairs @param {number[][]} inner of each group
  * @param {number[]} own how many nodes stand in each group alone
@@ -166,7 +166,7 @@ function firstIn(model, groups, name) {
 }
 
 /**
- * What is written on the box of a group: title, what it gives, and the kind that colours it.
+ * The text on the box of a group: title, result, and the kind that colours it.
  * @param {Model} model @param {Group} group @param {NodeRow[]} rows its nodes
  * @returns {{title: string, detail: string, kind: string, isCall: boolean}}
  */
@@ -209,7 +209,7 @@ function mainKind(rows) {
 }
 
 /**
- * How many calls each scope holds.
+ * The number of calls in each scope.
  * @param {Model} model
  */
 function callsIn(model) {

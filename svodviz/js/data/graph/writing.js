@@ -31,7 +31,7 @@ export function writtenOf(name, model, picture, chosen = picture.nodes) {
 }
 
 /**
- * What is folded into a box, node by node, with the edges between these.
+ * The nodes that are folded into a box, with the edges between them.
  * @param {string} name @param {Model} model @param {Scene} scene @param {PictureNode} box
  * @returns {Written}
  */

@@ -37,7 +37,7 @@ export function nodeElement(it, model, cost, markWords = MARK_WORDS) {
   return made;
 }
 
-/** How much a node costs: a bar along its lower edge, and the number under it. */
+/** The cost of a node: a bar along its lower edge, and the number under it. */
 function costBar({ share, text }, row) {
   return [
     s("rect", { class: "cost-track", y: row.h + 1, width: row.w, height: 4 }),
@@ -87,7 +87,7 @@ export function edgeCurve(edge, words, isAcross = false) {
   return curve;
 }
 
-/** Which operand an edge is. */
+/** The operand that an edge is. */
 export function number(edge) {
   const [x, y] = edge.arrow.number;
   return s("text", { class: "operand", x, y }, String(edge.operand));
@@ -99,7 +99,7 @@ export function groupFrame([label, x, y, width, height]) {
     s("rect", { x, y, width, height, rx: 6 }), s("title", {}, label));
 }
 
-/** What a group is called: over the arrows that lead into its frame. */
+/** The title of a group, over the arrows that lead into its frame. */
 export function groupLabel([label, x, y, width]) {
   const most = Math.max(2, Math.floor((width - 14) / 6.4));
   const words = label.length > most ? `${label.slice(0, most - 1)}…` : label;

@@ -124,7 +124,7 @@ export class GraphView {
     return state.stage === "passes" ? pass?.stage ?? "" : state.stage;
   }
 
-  /** How the scene is folded, as the state says or as suits it. */
+  /** The folding of the scene: that of the state, else one that suits the scene. */
   foldedLook(scene) {
     const look = lookOf(this.store.model, scene, this.program, this.store.state,
       (tried) => this.isReadable(tried));
@@ -136,7 +136,7 @@ export class GraphView {
   }
 
   /**
-   * Whether what is drawn under a look fits across its direction in letters that can be read.
+   * True if a drawing fits across its direction in letters that can be read.
    */
   isReadable(look) {
     const { across } = this.store.state;
@@ -303,7 +303,7 @@ export class GraphView {
     return [this.area.clientWidth, this.area.clientHeight];
   }
 
-  /** Where the room has become wider or narrower, what was in its middle is there again. */
+  /** After the pane became wider or narrower, the same place is in its middle. */
   stay() {
     const [before, now] = [this.roomAt ?? this.room, this.room];
     if (!now[0]) return;
@@ -389,7 +389,7 @@ export class GraphView {
     else this.centre((shown[0] + shown[2]) / 2, (shown[1] + shown[3]) / 2);
   }
 
-  /** What the rewrite on screen changed; before the first, what that is going to replace. */
+  /** The nodes that the rewrite on screen changed; before the first, those it will replace. */
   rewritten() {
     const { nodes, byEntity } = this.picture;
     const { pass, state } = this.store;

@@ -35,7 +35,7 @@ export function replacementsOf({ rewrites }, step, { byEntity }) {
 }
 
 /**
- * Where the line from the middle of a box to a point leaves the box. Pure.
+ * The point where the line from the middle of a box to a point leaves the box. Pure.
  * @param {import("../../kit/geometry.js").Box} box
  * @param {number} x
  * @param {number} y

@@ -7,7 +7,7 @@ import { number } from "./drawing.js";
 const COUNTABLE = 1e12; // beyond it the number says nothing any more
 
 /**
- * What leads from the selection to the other end that the state names, or back; null without one.
+ * The paths from the selection to the other end that the state names, or back; null without one.
  * @param {any} store @param {any} picture
  * @returns {{words: string, ends?: any[], paths?: any} | null}
  */

@@ -1,4 +1,4 @@
-// Which blocks, instructions and lines of the program a kernel's time goes to; it is asked for,
+// The blocks, instructions and lines of the program that a kernel spends its time in; on demand,
 // since the kernel is run for it.
 
 import { button, counted, h } from "../../kit/dom.js";
@@ -26,7 +26,7 @@ export class Hot extends KernelQuestion {
     this.list = h("ul", { class: "hot-lines", "aria-label": "Hot spots" });
   }
 
-  /** What stands above the code: how the shares are known, or why there are none. */
+  /** The line above the code: the source of the shares, or why there are none. */
   words(kernel) {
     const problem = this.problemOf(kernel);
     if (problem) return ` No shares of the time: ${problem}`;
@@ -42,7 +42,7 @@ export class Hot extends KernelQuestion {
     return [figure(share), `${percent(share)} of the kernel's time, ${how}`, share];
   }
 
-  /** What the head of a block says of it: "81 % of the time, the most". */
+  /** The head of a block: "81 % of the time, the most". */
   blockWords(found, block) {
     if (!found) return "";
     const { blocks, runs } = found;

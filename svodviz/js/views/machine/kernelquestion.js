@@ -47,7 +47,7 @@ export class KernelQuestion {
       });
   }
 
-  /** Why there is no answer about a kernel; "" where there is one, or nobody asked. */
+  /** The reason why a kernel has no answer; "" if it has one, or if nobody asked. */
   problemOf(kernel) {
     return this.known.get(kernel)?.problem || this.problem;
   }

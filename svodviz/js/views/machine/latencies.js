@@ -15,7 +15,7 @@ export class Latencies extends KernelQuestion {
     super(store, QUESTION, onChange);
   }
 
-  /** What stands above the code: where the numbers are from, or why there are none. */
+  /** The line above the code: the source of the numbers, or why there are none. */
   words(kernel) {
     const problem = this.problemOf(kernel);
     if (problem) return ` No instruction costs: ${problem}`;

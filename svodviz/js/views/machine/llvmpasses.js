@@ -49,7 +49,7 @@ export class LlvmPassesView {
       h("div", { class: "llvm-head" }, this.choice, this.words), this.remarks, this.body);
   }
 
-  /** Those that may have an answer, in an exported page those recorded; the first in any case. */
+  /** The passes with a possible answer, in an exported page those recorded; always the first. */
   levels() {
     const { model, requests } = this.store;
     const units = model.stageById.get("llvm_passes")?.units ?? [];

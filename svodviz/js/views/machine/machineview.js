@@ -120,7 +120,7 @@ export class MachineView {
     this.showNotes(unit);
   }
 
-  /** What the loops of another machine are, and what the inner one takes, with a way to it. */
+  /** The loops of another machine, and the time of the inner one, with a link to it. */
   showNotes({ figures = [], inner = -1 } = {}) {
     this.notes.hidden = figures.length === 0;
     this.notes.replaceChildren(...figures.map((words) => h("li", {}, words)));

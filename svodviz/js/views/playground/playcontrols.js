@@ -40,7 +40,7 @@ export class PlayControls {
     this.draw();
   }
 
-  /** Whether the controls can be used: without a kernel (a process) they only show. */
+  /** True if the controls can be used: without a kernel (a process) they only show. */
   enable(isLive) {
     this.isLive = isLive;
     for (const field of this.root.querySelectorAll("button, select, input, textarea")) {
@@ -48,7 +48,7 @@ export class PlayControls {
     }
   }
 
-  /** Whether choices are only read here: nothing is there to change them with. */
+  /** True if choices can only be read here: nothing can change them. */
   onlyShow(isRecorded) {
     this.isRecorded = isRecorded;
     this.root.classList.toggle("recorded", isRecorded);
@@ -169,7 +169,7 @@ export class PlayControls {
   }
 }
 
-/** Whether a number of lanes may be that of a vector. */
+/** True if a number of lanes may be that of a vector. */
 const isPower = (number) => number <= 64 && (number & (number - 1)) === 0;
 
 /** A field of which one of several values is chosen; a value that is none of them is kept. */

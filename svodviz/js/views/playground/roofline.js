@@ -166,7 +166,7 @@ export function describe(point, level) {
     + `${round(intensity(point, level))} operations per byte from ${sourceOf(point, level)}`;
 }
 
-/** Where bytes behind cache `level` come from. */
+/** The memory that serves misses of cache `level`. */
 export function sourceOf(point, level) {
   return point.cache.levels[level + 1]?.[0] ?? "memory";
 }

@@ -1,4 +1,4 @@
-// What views whose rows are entities have in common: a row is pointed at, selected, found.
+// The base of views whose rows are entities: a row is pointed at, selected, found.
 
 import { h } from "../../kit/dom.js";
 import { percent } from "../../kit/words.js";

@@ -24,7 +24,7 @@ export class RunView extends RowsView {
     return this.store.model.schedule.items;
   }
 
-  /** Who opens the stage asks for the run. */
+  /** A reader who opens the stage asks for the run. */
   show() {
     const { measured } = this.store;
     measured.want();

@@ -1,4 +1,4 @@
-// Which core is busy with what: items one after the other, as they are measured, the tasks of each
+// The work of each core: items one after the other, as they are measured, the tasks of each
 // dealt out as the thread pool does where all take equally long. Pure.
 
 /**
@@ -8,7 +8,7 @@
  */
 
 /**
- * How many tasks each core takes, and which: the caller, core 0, from the first on, the workers
+ * The tasks of each core, and their number: the caller, core 0, from the first on, the workers
  * from the last. A round is a task on every core; in the last one some have none.
  * @param {number} tasks @param {number} cores
  * @returns {{count: number, words: string}[]} by core

@@ -140,13 +140,13 @@ function thinned(alive, [first, last], width) {
   return rows;
 }
 
-/** Where a size stands that is not on the scale, in words. */
+/** The place of a size that is not on the scale, in words. */
 function placeOf(size, { to, beyond }) {
   if (!beyond.includes(size)) return "";
   return size > to ? ", above the scale" : ", below the scale";
 }
 
-/** What the axis shows, in words. */
+/** The meaning of the axis, in words. */
 function axisWords({ from, to, isBroken }) {
   return isBroken ? `axis broken: from ${bytes(from)}, not 0, to ${bytes(to)}`
     : `axis from 0 to ${bytes(to)}`;

@@ -152,7 +152,7 @@ export class MemoryView {
       : [`${name} ← ${origin}`];
     const fitting = short.find((it) => it.length * 7 < along - 20) ?? short.at(-1);
     const lines = across < 13 ? [] : across >= 30 ? both : [fitting];
-    // Of a box wider than the pane the label stands where it is seen first.
+    // The label of a box wider than the pane is at the first place in view.
     const middle = x + Math.min(w, this.pane - LEFT) / 2;
     const turn = isUpright ? `rotate(-90 ${middle} ${y + high / 2})` : null;
     return lines.map((line, index) => s("text", {

@@ -35,7 +35,7 @@ export class PackedRows {
     ];
   }
 
-  /** How many items the bars stand for. */
+  /** The number of items that the bars stand for. */
   get items() {
     const spans = this.blocksInView.flat().flatMap((it) => it.spans);
     return new Set(spans.map((it) => it.item)).size;

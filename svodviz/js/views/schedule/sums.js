@@ -1,4 +1,4 @@
-// What a stretch of time is spent on: the time of items within it, summed by kernel or by the lines
+// The sums of a stretch of time: the time of items within it, by kernel or by the lines
 // of the program that they come from. Pure.
 
 /**

@@ -133,12 +133,12 @@ export class TimelineView {
     this.show();
   }
 
-  /** When an item runs, by what the critical path is drawn. */
+  /** Start and end of an item, by the times that the critical path is drawn by. */
   when(item) {
     return this.schedule.when(item, this.by);
   }
 
-  /** When an item runs as it is drawn: by core items run one after the other. */
+  /** Start and end of an item as drawn: by core, items run one after the other. */
   timeOf(item) {
     if (this.isWorkers) return this.schedule.workers.timeOf(item.position) ?? this.when(item);
     return this.inTurn?.[item.position] ?? this.when(item);
@@ -231,7 +231,7 @@ export class TimelineView {
     this.moved();
   }
 
-  /** What a key of the explorer means here. */
+  /** The action of a key of the explorer in this view. */
   steer(key) {
     steer(this, key);
   }
@@ -287,7 +287,7 @@ export class TimelineView {
     this.markStretch(this.window.from, this.window.to);
   }
 
-  /** Whether there was one. */
+  /** True if there was one. */
   clearStretch() {
     const wasMarked = Boolean(this.stretch);
     this.stretch = null;
@@ -355,7 +355,7 @@ export class TimelineView {
     return this.left + ((time - from) / length) * this.width;
   }
 
-  /** Where a bar stands, at least `least` pixels wide; null where nothing of it is in view. */
+  /** The place of a bar, at least `least` pixels wide; null if none of it is in view. */
   place(start, finish, least = 0) {
     const left = this.x(start);
     return this.cut(left, Math.max(this.x(finish), left + least));
@@ -516,7 +516,7 @@ export class TimelineView {
       leftOut && `${count(leftOut)} arrows left out`, this.schedule.workers.clocks];
   }
 
-  /** What the legend of workers' lanes explains. */
+  /** The signs in the legend of workers' lanes. */
   presentOfWorkers() {
     const { bars, waits, path } = this.schedule.workers;
     const kinds = new Set(bars.map((it) => KINDS[it.kind]));

@@ -5,7 +5,7 @@ import { HEAD, ROW } from "./rows.js";
 import { TRACK } from "./tracks.js";
 
 const MOST_ARROWS = 1200; // drawn at once: a choice, no measurement
-// Of the bars that arrows join: their middle, upper and lower edge within a row.
+// The bars that arrows join: their middle, upper and lower edge within a row.
 const FEW_ARROWS = 60; // drawn where lanes are packed; of more only those of what is followed
 const CLEAR = 14; // pixels of a box that an arrow can be seen to start from, or end at
 const DEEP = 9; // pixels that an arrow within one track hangs below it
@@ -50,7 +50,7 @@ export class TimelineArrows {
   }
 
   /**
-   * Where lanes are packed: the edges of what is followed and, where they are few, all others from
+   * If lanes are packed: the edges of followed items and, if they are few, all others from
    * track to track.
    */
   packed(focus) {
@@ -85,7 +85,7 @@ export class TimelineArrows {
     return [...found.values()];
   }
 
-  /** Of the bars of a row, their middle, upper and lower edge. */
+  /** The middle, upper and lower edge of the bars of a row. */
   edges() {
     const { view } = this;
     if (view.isPacked) return PACKED;

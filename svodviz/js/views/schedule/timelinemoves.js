@@ -6,7 +6,7 @@ const STEP = 0.2; // of the view: one press of a key that moves
 const ZOOM = 0.7; // of the time in view: one press of a key, or a button, that zooms in
 const WHEEL = 0.0025; // by which power of e a pixel of the wheel zooms
 
-/** What keys do; `s` and `-` undo `w` and `+`. */
+/** The action of each key; `s` and `-` undo `w` and `+`. */
 const KEYS = {
   w: (view) => view.zoomBy(ZOOM), "+": (view) => view.zoomBy(ZOOM),
   s: (view) => view.zoomBy(1 / ZOOM), "-": (view) => view.zoomBy(1 / ZOOM),

@@ -92,7 +92,7 @@ export function spansBetween(spans, from, to) {
 }
 
 /**
- * What is drawn of each track in view: narrow spans are joined until it is few enough in all.
+ * The drawn parts of each track in view: narrow spans are joined until few enough remain.
  * @param {any} view the timeline, which knows what stands where
  * @param {{spans: Span[]}[]} tracks @returns {Block[][]}
  */
@@ -121,7 +121,7 @@ function firstWhere(spans, holds) {
 }
 
 /**
- * What is drawn of spans in order: wide ones by themselves, narrow ones in blocks of those that
+ * The drawn parts of spans in order: wide ones by themselves, narrow ones in blocks of those that
  * touch, or nearly. So nothing else begins within `narrow` pixels of where a block does.
  * @param {Span[]} spans @param {(time: number) => number} pixelOf @param {number} narrow
  * @returns {Block[]}

@@ -54,7 +54,7 @@ export class TimeWindow {
     else if (to > this.to) this.move(to - this.to);
   }
 
-  /** Whether any of a stretch is in view. @param {{start: number, finish: number}} span */
+  /** True if part of a stretch is in view. @param {{start: number, finish: number}} span */
   sees({ start, finish }) {
     return finish >= this.from && start <= this.to;
   }

@@ -101,7 +101,7 @@ export class WorkerRows {
     return this.box(row, [bar], place, this.data.words(bar), text);
   }
 
-  /** How much came, to the right of a transfer that is too narrow for it, where nothing stands. */
+  /** The size of a transfer, to the right of a bar that is too narrow for it, if there is room. */
   label(row, { left, right, spans }, next) {
     if (row.type !== "strip" || spans.length > 1) return null;
     const bar = this.data.bars[spans[0].item];

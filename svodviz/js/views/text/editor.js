@@ -72,7 +72,7 @@ export class Editor {
     return isIt ? number : 0;
   }
 
-  /** What may be done, and what has become of the last run. */
+  /** The possible actions, and the outcome of the last run. */
   tell() {
     const { failure, words } = this.revisions;
     const { obstacle } = this;
@@ -133,7 +133,7 @@ export class Editor {
     this.typed();
   }
 
-  /** Why the text cannot run; "" where it can, which may be when the present run is over. */
+  /** The reason why the text cannot run; "" if it can, perhaps after the present run. */
   get obstacle() {
     return this.store.requests.obstacle || this.revisions.obstacle(this.cell);
   }

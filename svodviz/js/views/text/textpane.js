@@ -10,7 +10,7 @@ export const ROW = 19; // pixels; the style sheet says the same
 const ALL = 1500;
 const MARGIN = 60;
 const HUES = 6;
-/** What changed from the revision before, in words. */
+/** The changes from the revision before, in words. */
 const SIGNS = { "+": "new in this revision", "~": "changed in this revision",
   "−": "lines after this one were removed in this revision" };
 
@@ -51,7 +51,7 @@ export class TextPane {
     this.fill(this.rowsOf(id), this.store.model.stageById.get(id).label);
   }
 
-  /** What lines are left out by: the selection that alone is shown, else nothing. */
+  /** The filter of lines: the selection that alone is shown, else nothing. */
   filter(id) {
     const { state } = this.store;
     return state.filtered && id !== "modules" ? state.selected : "";
@@ -81,7 +81,7 @@ export class TextPane {
     if (!isFirst) this.root.scrollTop = scrollTop;
   }
 
-  /** Which text is shown, from where on. */
+  /** The text that is shown, and its first line. */
   get place() {
     return { stage: this.id, top: this.root.scrollTop };
   }
