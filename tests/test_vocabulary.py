@@ -1,7 +1,8 @@
 """Every node kind of the seeds in a program: shown, verified, run at each stage, as machine code.
 
 `VOCABULARY` has a row per kind, under the name it has in the seeds: the class here, a program that
-contains it, and what NumPy makes of the same.
+contains it, and what NumPy makes of the same. The seeds are the five listings that the compiler
+was specified by (`docs/seeds.md`).
 """
 
 from collections.abc import Callable

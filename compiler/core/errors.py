@@ -143,6 +143,11 @@ class NameMistake(Mistake, AttributeError):
     """An attribute that does not exist; the hint says which one was meant, if that is known."""
 
 
+def renamed(name: str, today: str) -> str:
+    """The hint for an argument, attribute, pass or choice under an earlier name."""
+    return f"{name} was renamed: write {today}"
+
+
 class Renamed:
     """An attribute's earlier name, as a class attribute; `NameMistake` if read or assigned."""
 
@@ -161,9 +166,10 @@ class Renamed:
         raise self._mistake(type(owned))
 
     def _mistake(self, owner: type) -> NameMistake:
-        name, hint = owner.__name__, f"use {owner.__name__}.{self.today}"
-        return NameMistake(name, f"{self.name} was renamed", got=self.name, hint=hint,
-                           origin=caller(self.name))  # fmt: skip
+        return NameMistake(
+            owner.__name__, f"there is no attribute {self.name}", got=self.name,
+            hint=renamed(self.name, self.today), origin=caller(self.name),
+        )  # fmt: skip
 
 
 class InternalError(CompileError):

@@ -16,7 +16,7 @@ from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
 
-from compiler.core.errors import AxisError, DataError, located
+from compiler.core.errors import AxisError, DataError, located, renamed
 from compiler.core.origin import caller, public_name, state
 
 P = ParamSpec("P")
@@ -24,7 +24,7 @@ R = TypeVar("R")
 Args: TypeAlias = tuple[Any, ...]
 
 SYNONYMS = (
-    ("axis", "dim", "axes", "dims"),
+    ("axis", "dim", "axes", "dims", "dimension"),
     ("axes", "axis", "dims", "order"),
     ("axis1", "dim1"),
     ("axis2", "dim2"),
@@ -32,7 +32,6 @@ SYNONYMS = (
     ("correction", "ddof"),
     ("counts", "repeats", "reps"),
     ("diagonal", "offset", "k"),
-    ("end", "end_dim"),
     ("first", "axis1", "dim0"),
     ("index", "indices"),
     ("keepdim", "keepdims"),
@@ -48,7 +47,6 @@ SYNONYMS = (
     ("shape", "size", "newshape", "sizes"),
     ("shifts", "shift"),
     ("sizes", "split_size_or_sections", "split_size"),
-    ("start", "start_dim"),
     ("times", "k"),
     ("value", "fill_value"),
     ("values", "v"),
@@ -72,6 +70,7 @@ RENAMED = {
     "channels": "num_features num_channels",
     "count": "num chunks n total_steps warmup_steps",
     "decay": "weight_decay",
+    "end": "end_dim",
     "every": "step_size",
     "factor": "gamma",
     "first": "div_factor",
@@ -91,6 +90,7 @@ RENAMED = {
     "shape": "normalized_shape",
     "size": "kernel_size output_size",
     "slope": "negative_slope",
+    "start": "start_dim",
     "to": "destination",
     "width": "embedding_dim embed_dim normalized_shape",
 }
@@ -108,10 +108,10 @@ def own_name(name: str, names: Sequence[str]) -> str:
     return next((each for row in rows for each in row if each in names), name)
 
 
-def renamed(name: str, names: Sequence[str]) -> str:
+def renamed_argument(name: str, names: Sequence[str]) -> str:
     """The hint for an argument's earlier `name`; "" if none of `names` was called so."""
     today = next((each for each in RENAMED.get(name, "").split() if each in names), "")
-    return f"{name} was renamed: write {today}=" if today else ""
+    return renamed(name, f"{today}=") if today else ""
 
 
 def public(function: Callable[P, R]) -> Callable[P, R]:
@@ -240,7 +240,7 @@ class Call:
             return DataError(
                 self.operation, f"there is no argument {name}",
                 got=f"{name}={_short(passed[name])}", expected=self.written,
-                hint=renamed(name, names) or MEANT.get(name) or nearest(name, names),
+                hint=renamed_argument(name, names) or MEANT.get(name) or nearest(name, names),
             )  # fmt: skip
         try:
             self.signature.bind(*args, **dict.fromkeys(named))

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal, NoReturn, Protocol, TypeAlias
 
-from compiler.core.errors import PassError
+from compiler.core.errors import PassError, renamed
 from compiler.core.origin import caller
 from compiler.core.printable import ShownAsText, printable, printout
 
@@ -57,7 +57,7 @@ class Step:
     because: str
     is_pass: bool = False
     is_chosen: bool = False
-    """True if it is a pass that does what the choices of a kernel say."""
+    """True if it applies the choices of a kernel."""
     needs: tuple[Fact, ...] = ()
     gives: tuple[Fact, ...] = ()
     ends: tuple[Fact, ...] = ()
@@ -136,7 +136,7 @@ class Passes(ShownAsText):
         positions = [p for p, row in enumerate(self.rows) if name in (row.name, row.place)]
         if not positions:
             names = ", ".join(dict.fromkeys(row.place for row in self.rows))
-            _refuse(f"there is no pass {name}", name, names, renamed(name.rpartition(".")[2]))
+            _refuse(f"there is no pass {name}", name, names, renamed_pass(name.rpartition(".")[2]))
         stage = self.rows[positions[0]].stage
         return [place for place in positions if self.rows[place].stage == stage]
 
@@ -173,9 +173,9 @@ def _row(added: Added) -> Step:
     return added.as_pass()
 
 
-def renamed(name: str) -> str:
-    """A hint with the new name of a pass; "" for a name that no pass had."""
-    return f"{name} is now called {RENAMED[name]}" if name in RENAMED else ""
+def renamed_pass(name: str) -> str:
+    """The hint for the earlier name of a pass; "" for a name that no pass had."""
+    return renamed(name, RENAMED[name]) if name in RENAMED else ""
 
 
 def _refuse(what: str, got: str, expected: str, hint: str = "") -> NoReturn:

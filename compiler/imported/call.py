@@ -18,7 +18,7 @@ from compiler.tensors.variables import Variable
 Number: TypeAlias = Tensor | Variable | int | float
 """An operand: a tensor, or a number for all elements."""
 Extent: TypeAlias = int | Variable
-Extents: TypeAlias = Sequence[Extent]
+VariableShape: TypeAlias = Sequence[Extent]
 """A shape, in which extents may be variable."""
 Results: TypeAlias = Tensor | Sequence[Tensor | None] | None
 """The result of a node, or its results: None for one that nobody needs."""

@@ -6,10 +6,10 @@ from typing import Any, TypeAlias
 from compiler.core.dtypes import DType
 from compiler.core.errors import DataError
 
-Extents: TypeAlias = tuple[int | str, ...]
-"""The extents of an input: a number, or a name for one that may differ."""
-Described: TypeAlias = tuple[DType, Extents]
-"""An element type and extents."""
+NamedShape: TypeAlias = tuple[int | str, ...]
+"""The shape of an input: numbers, and names for extents that may differ."""
+Described: TypeAlias = tuple[DType, NamedShape]
+"""An element type and a shape."""
 
 
 def short(dtype: DType, shape: Sequence[int | str]) -> str:

@@ -37,7 +37,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Literal, TypeAlias, TypeVar
 
 from compiler.core.errors import ScheduleError
-from compiler.core.passes import renamed
+from compiler.core.passes import renamed_pass
 from compiler.core.printable import ShownAsText
 from compiler.loops.axis_names import AxisName
 
@@ -323,7 +323,7 @@ def _parsed(words: list[str]) -> Choice:
         expected_kinds = ", ".join(map(word_of, KINDS))
         raise ScheduleError(
             "choices", "no such choice", got=words[0], expected=expected_kinds,
-            hint=renamed(words[0]),
+            hint=renamed_pass(words[0]),
         )  # fmt: skip
     if kind is Reorder:
         return Reorder(tuple(words[1:]))

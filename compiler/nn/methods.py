@@ -89,7 +89,7 @@ class Identity(Module):
         return x
 
 
-Flatten = _module("Flatten", "flatten", start=1)
+Flatten = _module("Flatten", "flatten", start_dim=1)
 Unflatten = _module("Unflatten", "unflatten")
 ReLU = _module("ReLU", "relu")
 ReLU6 = _module("ReLU6", "relu6")

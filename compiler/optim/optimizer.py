@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from compiler.core.errors import DataError, Renamed, located
-from compiler.core.keywords import own_name, renamed
+from compiler.core.keywords import own_name, renamed_argument
 from compiler.core.modules import in_module
 from compiler.nn import initial
 from compiler.nn.module import forget_gradients, load_state
@@ -98,7 +98,7 @@ class Optimizer:
     def _check_options(self, names: Iterable[str], known: Sequence[str]) -> None:
         """Raise `DataError` for an option that the class does not have."""
         if unknown := sorted(set(names) - set(known)):
-            hints = [renamed(name, [*known, "lr"]) for name in unknown]
+            hints = [renamed_argument(name, [*known, "lr"]) for name in unknown]
             hints += ["group.lr = … sets the learning rate"] if "lr" in unknown else []
             raise self._refusal("there is no such option", ", ".join(unknown), ", ".join(known),
                                 next(filter(None, hints), ""))  # fmt: skip

@@ -56,15 +56,15 @@ class Movement(TensorValue):
         wanted = integers("reshape", shape)
         return self._new(reshaped(self.node, fill_unknown("reshape", wanted, self.size)))
 
-    def flatten(self, start: int = 0, end: int = -1) -> Self:
-        """Axes `start` to `end` (inclusive) merged into one. As in PyTorch."""
+    def flatten(self, start_dim: int = 0, end_dim: int = -1) -> Self:
+        """Axes `start_dim` to `end_dim` (inclusive) merged into one. As in PyTorch."""
         if not self.ndim:
             return self.reshape(1)
-        first, last = (axis_of("flatten", a, self.ndim) for a in (start, end))
+        first, last = (axis_of("flatten", a, self.ndim) for a in (start_dim, end_dim))
         if first > last:
             raise AxisError(
-                "flatten", "start comes after end", got=f"axes {start} and {end}",
-                expected="start <= end",
+                "flatten", "start_dim comes after end_dim", got=f"axes {start_dim} and {end_dim}",
+                expected="start_dim <= end_dim",
             )  # fmt: skip
         count = 1
         for extent in self.shape[first : last + 1]:

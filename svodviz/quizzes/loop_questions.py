@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from random import Random
 from typing import TYPE_CHECKING
 
+from compiler.loops.axis_names import AxisName
 from compiler.loops.choices import Tile
 from compiler.loops.nodes import Body, Const, Range
 from compiler.loops.printer import Loops
@@ -161,8 +162,9 @@ def _tile(loops: Loops, tile: Tile, extent: int) -> Draft:
 
 def _parts(axis: str, outer: int, inner: int, left: int) -> str:
     """`i0.0 in 7, i0.1 in 16, i0.2 in 9`"""
-    rest = f", {axis}.2 in {left}" if left else ""
-    return f"{axis}.0 in {outer}, {axis}.1 in {inner}{rest}"
+    name = AxisName(axis)
+    rest = f", {name.rest} in {left}" if left else ""
+    return f"{name.outer} in {outer}, {name.inner} in {inner}{rest}"
 
 
 def _sum(whole: int, size: int, left: int) -> str:

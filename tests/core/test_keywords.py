@@ -33,6 +33,7 @@ SAME: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "axis of flip": (lambda t: t.flip(axis=1), lambda t: t.flip(1)),
     "axis None": (lambda t: t.flip(axis=None), lambda t: t.flip()),
     "start_dim": (lambda t: t.flatten(start_dim=1), lambda t: t.flatten(1)),
+    "dimension": (lambda t: t.unfold(dimension=1, size=2), lambda t: t.unfold(1, 2)),
     "repeats": (lambda t: t.repeat(repeats=(1, 2, 1)), lambda t: t.repeat(1, 2, 1)),
     "kernel_size": (lambda t: t.max_pool2d(kernel_size=2), lambda t: t.max_pool2d(2)),
     "indices": (lambda t: t.take(indices=[1, 0], axis=1), lambda t: t.take([1, 0], 1)),
@@ -57,6 +58,7 @@ EARLIER: dict[str, tuple[str, Callable[..., Any]]] = {
     "count of numbers": ("n", lambda **it: T.randperm(**it)),
     "count of steps": ("total_steps", lambda **it: optim.cosine(**it)),
     "decay": ("weight_decay", lambda **it: optim.AdamW([W], **it)),
+    "end": ("end_dim", lambda **it: T(X).flatten(**it)),
     "every": ("step_size", lambda **it: optim.steps(**it)),
     "factor": ("gamma", lambda **it: optim.exponential(**it)),
     "first": ("div_factor", lambda **it: optim.one_cycle(9, **it)),
@@ -79,6 +81,7 @@ EARLIER: dict[str, tuple[str, Callable[..., Any]]] = {
     "size": ("kernel_size", lambda **it: nn.MaxPool2d(**it)),
     "size of the result": ("output_size", lambda **it: T(X).adaptive_avg_pool2d(**it)),
     "slope": ("negative_slope", lambda **it: T(X).leaky_relu(**it)),
+    "start": ("start_dim", lambda **it: T(X).flatten(**it)),
     "to": ("destination", lambda **it: T(X).moveaxis(0, **it)),
     "width": ("embed_dim", lambda **it: nn.MultiheadAttention(num_heads=2, **it)),
 }
@@ -98,9 +101,9 @@ def test_every_renamed_argument_is_here() -> None:
 
 def test_an_earlier_attribute_is_refused_with_todays() -> None:
     made = optim.SGD([W])
-    assert page(lambda: made.rate, NameMistake)[-1] == "  hint:     use SGD.lr"
+    assert page(lambda: made.rate, NameMistake)[-1] == "  hint:     rate was renamed: write lr"
     assert page(lambda: setattr(made.groups[0], "rate", 1), NameMistake)[0] == (
-        "Group: rate was renamed")
+        "Group: there is no attribute rate")
 
 
 def test_class_methods_too() -> None:

@@ -231,7 +231,7 @@ REFUSED: dict[str, tuple[type[CompileError], Callable[[Tensor], object], str]] =
     "pad float": (ShapeError, lambda t: t.pad(1.5), "3 pairs"),
     "squeeze": (ShapeError, lambda t: t.squeeze(0), "cannot be removed"),
     "unsqueeze": (AxisError, lambda t: t.unsqueeze(5), "out of range"),
-    "flatten": (AxisError, lambda t: t.flatten(2, 1), "start comes after end"),
+    "flatten": (AxisError, lambda t: t.flatten(2, 1), "start_dim comes after end_dim"),
     "movedim": (AxisError, lambda t: t.movedim((0, 1), (0,)), "differ in length"),
     "mT": (ShapeError, lambda t: t[0, 0].mT, "two axes"),
     "pad rank": (ShapeError, lambda t: t.pad(((1, 1), (1, 1))), "3 pairs"),

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from compiler.imported.call import Extents, Number
+from compiler.imported.call import Number, VariableShape
 from compiler.imported.torch.call import Call, as_tensor, operator
 from compiler.tensor import Tensor
 from compiler.tensors.variables import Variable
@@ -10,26 +10,29 @@ from compiler.tensors.variables import Variable
 
 @operator("full", "full_like")
 def full(
-    call: Call, first: Tensor | Extents, /, fill_value: Number, size: Extents | None = None
-) -> Tensor:
+    call: Call, first: Tensor | VariableShape, /, fill_value: Number,
+    size: VariableShape | None = None,
+) -> Tensor:  # fmt: skip
     """One number everywhere."""
     return _filled(call, _shape(first, size), fill_value)
 
 
 @operator("empty", "empty_permuted", "empty_strided", "new_empty_strided")
-def empty(call: Call, first: Tensor | Extents, /, size: Extents | None = None) -> Tensor:
+def empty(
+    call: Call, first: Tensor | VariableShape, /, size: VariableShape | None = None
+) -> Tensor:
     """Uninitialised elements: zeros."""
     return _filled(call, _shape(first, size), 0)
 
 
-def _shape(first: Tensor | Extents, size: Extents | None) -> Extents:
+def _shape(first: Tensor | VariableShape, size: VariableShape | None) -> VariableShape:
     """The given extents, or those of a tensor."""
     if size is not None:
         return size
     return first.symbolic_shape if isinstance(first, Tensor) else first
 
 
-def _filled(call: Call, shape: Extents, value: Number) -> Tensor:
+def _filled(call: Call, shape: VariableShape, value: Number) -> Tensor:
     number = as_tensor(value, call.dtype)
     return number.broadcast_to(*shape) if shape else number
 

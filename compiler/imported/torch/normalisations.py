@@ -6,7 +6,7 @@ groups.
 
 import math
 
-from compiler.imported.call import Extents, Results
+from compiler.imported.call import Results, VariableShape
 from compiler.imported.torch.call import Call, half_or_wide, operator
 from compiler.tensor import Tensor
 
@@ -15,7 +15,7 @@ Statistics = tuple[Tensor, Tensor, Tensor]
 
 @operator("layer_norm")
 def layer_norm(
-    _call: Call, x: Tensor, shape: Extents, /, weight: Tensor | None = None,
+    _call: Call, x: Tensor, shape: VariableShape, /, weight: Tensor | None = None,
     bias: Tensor | None = None, eps: float = 1e-5,
 ) -> Tensor:  # fmt: skip
     """Layer normalisation over the last axes."""
@@ -26,8 +26,9 @@ def layer_norm(
 
 @operator("native_layer_norm")
 def native_layer_norm(
-    call: Call, x: Tensor, shape: Extents, /, weight: Tensor | None, bias: Tensor | None, eps: float
-) -> Statistics:
+    call: Call, x: Tensor, shape: VariableShape, /, weight: Tensor | None, bias: Tensor | None,
+    eps: float,
+) -> Statistics:  # fmt: skip
     """The same, with the mean and the reciprocal of the deviation."""
     axes = tuple(range(x.ndim - len(shape), x.ndim))
     wide = half_or_wide(x)
@@ -38,8 +39,9 @@ def native_layer_norm(
 
 @operator("rms_norm", "_fused_rms_norm")
 def rms_norm(
-    call: Call, x: Tensor, shape: Extents, /, weight: Tensor | None = None, eps: float | None = None
-) -> Results:
+    call: Call, x: Tensor, shape: VariableShape, /, weight: Tensor | None = None,
+    eps: float | None = None,
+) -> Results:  # fmt: skip
     """RMS normalisation over the last axes."""
     axes = tuple(range(x.ndim - len(shape), x.ndim))
     small = call.epsilon if eps is None else eps

@@ -19,7 +19,7 @@ from compiler.core.origin import user_call
 from compiler.imported.arguments import refusal
 from compiler.imported.call import unsupported
 from compiler.imported.constants import MOST_COMPUTED, computed, constant, has_data, leaves
-from compiler.imported.inputs import Extents, short, signature
+from compiler.imported.inputs import NamedShape, short, signature
 from compiler.imported.torch import (  # noqa: F401 (they fill the table)
     activations,
     elementwise,
@@ -82,7 +82,7 @@ class TorchProgram:
         """The reason why dynamic axes are not variables, but compiled for each extent."""
 
     @property
-    def inputs(self) -> dict[str, tuple[DType, Extents]]:
+    def inputs(self) -> dict[str, tuple[DType, NamedShape]]:
         """Name to (element type, extents): a number, or a name for one that may differ."""
         return self._inputs.described
 

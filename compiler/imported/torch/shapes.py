@@ -4,20 +4,20 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from compiler.imported.call import Extent, Extents, Results
+from compiler.imported.call import Extent, Results, VariableShape
 from compiler.imported.torch.call import Call, as_tensor, axes_of, axis_of, operator
 from compiler.tensor import Tensor
 from compiler.tensors.shapes import Axes
 
 
 @operator("view.default", "_unsafe_view", "reshape", "view_copy.default", "_reshape_alias")
-def view(_call: Call, x: Tensor, shape: Extents, /) -> Tensor:
+def view(_call: Call, x: Tensor, shape: VariableShape, /) -> Tensor:
     """The same elements in another shape."""
     return x.reshape(*shape)
 
 
 @operator("expand", "expand_copy", "broadcast_to")
-def expand(_call: Call, x: Tensor, shape: Extents, /) -> Tensor:
+def expand(_call: Call, x: Tensor, shape: VariableShape, /) -> Tensor:
     """Axes of extent 1 broadcast; -1 keeps an extent."""
     lead = len(shape) - x.ndim
     extents = (None,) * lead + x.symbolic_shape
