@@ -24,8 +24,8 @@ In order: each imports only what stands before it.
     hazards.py       copies that keep old values readable where a buffer is overwritten (WAR)
     host.py          work of the host between kernels
     operations.py    the schedule operation for each run of a call
-    strict/          strict schedules: written by hand, instantiated on memory
     interpret.py     runs the kernel graph call by call, and the schedule item by item, on NumPy
+    strict/          strict schedules: written by hand, instantiated on memory
     order.py         the calls of a kernel graph as schedule items, in dependency order
     general_body.py  one body for several that differ only in the offsets of their reads
     outlined.py      the kernel graph while it is built

@@ -16,10 +16,8 @@ from compiler.schedule import kinds
 from compiler.schedule.host import Functions, Host
 from compiler.schedule.items import Kernel, Operation, ScheduleItem
 from compiler.schedule.kinds import CALLABLE, EFFECTS, buffer_of
-from compiler.schedule.operations import operations, synchronization
+from compiler.schedule.operations import operations
 from compiler.schedule.prepare import create_pre_schedule
-from compiler.schedule.regions import at, copy
-from compiler.schedule.strict.instantiate import ScheduledCall, ScheduleResult
 
 RunKernel: TypeAlias = Callable[[Kernel, Sequence[Array]], object]
 
@@ -82,32 +80,6 @@ def run_kernel(
 ) -> None:
     """Run a kernel's body on NumPy; it writes its stores to the arguments."""
     run_body(kernel.body, arguments, {**(values or {}), **dict(kernel.fixed)})
-
-
-def run_schedule(schedule: ScheduleResult, functions: Functions | None = None) -> list[Array]:
-    """The results of a strict schedule as flat arrays: runs every item in order.
-
-    Raises `ScheduleError` for a variable without a value, and for an unknown function.
-    """
-    host = Host(functions or {})
-    for item in schedule.items:
-        run_item(item, host)
-    return [buffer.array for buffer in schedule.outputs]
-
-
-def run_item(item: ScheduledCall, host: Host) -> None:
-    """Run one item of a strict schedule on its memory."""
-    arrays = [buffer.array for buffer in item.buffers]
-    match item.kernel:
-        case kinds.Call(body=body):
-            run_body(body, arrays, item.fixed_variables)
-        case kinds.CustomCall(name=name):
-            host.call(name, arrays, item.fixed_variables)
-        case kinds.Transfer():
-            region = item.kernel.region or kinds.Region((arrays[1].size,))
-            copy(at(region, item.fixed_variables), *arrays)
-        case kinds.Synchronize():
-            host.synchronize(synchronization(item.kernel))
 
 
 def run_body(

@@ -8,12 +8,13 @@ from compiler.core.errors import CompileError, InternalError, ScheduleError
 from compiler.graph.nodes import Buffer
 from compiler.run import execution
 from compiler.schedule.host import Host
-from compiler.schedule.interpret import interpret, interpret_kernels, run_kernel, run_schedule
+from compiler.schedule.interpret import interpret, interpret_kernels, run_kernel
 from compiler.schedule.items import HostCallback, MemoryTransfer, Synchronization
 from compiler.schedule.kinds import KernelSink, Region
 from compiler.schedule.order import order
 from compiler.schedule.strict.builder import KernelGraphBuilder
 from compiler.schedule.strict.instantiate import create_schedule
+from compiler.schedule.strict.run import run_schedule
 from compiler.schedule.verify import verify_kernels
 from compiler.schedule.verify_items import verify_items
 from tests.schedule.graphs import COPY, data, made

@@ -5,10 +5,10 @@ import pytest
 from compiler.core.errors import ScheduleError
 from compiler.core.node import Node
 from compiler.graph.nodes import Sink, Store
-from compiler.schedule.interpret import run_schedule
 from compiler.schedule.prepare import create_pre_schedule
 from compiler.schedule.strict.builder import KernelGraphBuilder
 from compiler.schedule.strict.instantiate import create_schedule
+from compiler.schedule.strict.run import run_schedule
 from tests.schedule.graphs import (
     COPY,
     FILL,

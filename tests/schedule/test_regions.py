@@ -11,7 +11,6 @@ import pytest
 from compiler.core.dtypes import float32, int8
 from compiler.core.errors import ScheduleError
 from compiler.graph.nodes import Buffer, Expand, Flip, Pad, Permute, Reshape, Shrink, TensorNode
-from compiler.schedule.interpret import run_schedule
 from compiler.schedule.items import MemoryTransfer
 from compiler.schedule.kinds import Region
 from compiler.schedule.order import order
@@ -19,6 +18,7 @@ from compiler.schedule.pitch import pitched
 from compiler.schedule.regions import contiguous_strides, copy
 from compiler.schedule.strict.builder import KernelGraphBuilder
 from compiler.schedule.strict.instantiate import create_schedule
+from compiler.schedule.strict.run import run_schedule
 
 Array = np.ndarray[Any, Any]
 

@@ -18,11 +18,11 @@ from compiler.graph.nodes import (
     elementwise,
 )
 from compiler.schedule.host import Host
-from compiler.schedule.interpret import run_item, run_schedule
 from compiler.schedule.kinds import DefineLocal, DefineVar
 from compiler.schedule.prepare import KernelInvocation, PreSchedule, create_pre_schedule
 from compiler.schedule.strict.builder import KernelGraphBuilder
 from compiler.schedule.strict.instantiate import DeviceBuffer, create_schedule, instantiate_schedule
+from compiler.schedule.strict.run import run_item, run_schedule
 from tests.schedule.graphs import (
     COPY,
     FILL,
