@@ -406,7 +406,7 @@ class Contiguous(TensorNode):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Store(TensorNode):
-    """Writes `sources[1]` to the Param `sources[0]`, or to slice `parts` of it.
+    """Writes `sources[1]` to the Param `sources[0]`, or to its slices `parts`.
 
     Its value is the new content of the Param.
     """
