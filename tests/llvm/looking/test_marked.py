@@ -15,9 +15,10 @@ from compiler.llvm.looking.marked import counted, marked
 X86 = pytest.mark.skipif(not jit.is_x86(), reason="counters are code of x86-64")
 
 
-def program(rows: int = 60, columns: int = 2000) -> Compilation:
+def program(rows: int = 60, columns: int = 20_000) -> Compilation:
+    """Two nested loops; the inner one is too long to be unrolled, with vectors of any width."""
     x = Tensor(np.arange(rows * columns, dtype=np.float32).reshape(rows, columns), name="x")
-    return compiler.compile((x * 2.0).sum(1), Options(loops="plain", threads=1))
+    return compiler.compile((x * 2.0).max(1), Options(loops="plain", threads=1))
 
 
 def parts(made: Compilation) -> tuple[Any, Any, CpuProgram, list[int], np.ndarray[Any, Any]]:
@@ -52,9 +53,11 @@ def test_blocks_count_how_often_they_are_run() -> None:
     again = loaded.of_code(counted(source, level, made.assembly[0], counts.ctypes.data))
     again.in_turn(addresses, [])()
     assert out.tolist() == made.run()[0].tolist()  # flags and registers are kept
-    by_depth = {block.depth: runs for block, runs in zip(flow.blocks, counts, strict=True)}
-    assert counts[0] == 1 and by_depth[1] == 60
-    assert by_depth[2] > 60 and by_depth[2] % 60 == 0
+    by_depth: dict[int, set[int]] = {}
+    for block, runs in zip(flow.blocks, counts.tolist(), strict=True):
+        by_depth.setdefault(block.depth, set()).add(runs)
+    assert counts[0] == 1 and max(by_depth[1]) == 60
+    assert max(by_depth[2]) > 60 and not any(runs % 60 for runs in by_depth[2])
     again.in_turn(addresses, [])()
     assert counts[0] == 2
 

@@ -10,7 +10,7 @@ from compiler import Options, Tensor, compile
 from compiler.core.node import toposort
 from compiler.core.trace import Match, Provenance
 from compiler.loops.nodes import Body, Range, Reduce, ScalarNode, Update
-from compiler.loops.transforms.cascade import LONG, LONGER, cascade
+from compiler.loops.transforms.cascade import LONG, LONGER, STRIDED, cascade
 from tests.loops.transformed import assert_same, body_of, transform
 
 LENGTHS = (1, 63, 64, 65, 100, 127, 1_000, 4_096, 4_099, 10_007, 65_536, 65_537, 262_144)
@@ -76,6 +76,14 @@ def test_no_accumulator_takes_many_values(shape: tuple[int, ...], loops: LoopOpt
                 has_lanes = any(isinstance(n, Range) and n.level == "vector"
                                 for n in toposort([body]))  # fmt: skip
                 assert max(in_order(body), default=0) <= (LONG if has_lanes else LONGER)
+
+
+def test_no_accumulator_takes_many_values_at_a_distance() -> None:
+    """LLVM does not vectorise reads with a stride on every processor."""
+    for shape in ((4_096, 5), (65_537, 3), (7, 9_973, 2)):
+        x = Tensor(np.broadcast_to(np.float32(0.1), shape))
+        for body in (*bodies(x.sum(-2), "plain"), *bodies((x * x).sum(-2), "auto")):
+            assert max(in_order(body), default=0) <= STRIDED
 
 
 @pytest.mark.parametrize("n", [100, 4_096, 10_007])
