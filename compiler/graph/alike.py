@@ -14,8 +14,10 @@ from compiler.graph.nodes import LEAVES, MOVEMENT, Buffer, Cast, Const, TensorNo
 from compiler.graph.words import describe_argument, operation
 
 FEWEST = 3
-"""The fewest iterations that count as a repetition: two calls of a function are shown as two."""
+"""The fewest iterations that count as a repetition: two calls of a function are shown as two.
+By eye."""
 _PERIODS = 4
+"""Candidate periods at each call: the distances to the next equal ones. No figure on record."""
 
 
 class Signatures:

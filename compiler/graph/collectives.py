@@ -48,7 +48,8 @@ SMALL = 512 << 10
 """Bytes below which a value is sent along a tree: split into parts, its transfers would be bound
 by latency. A round figure: 0.3 ms per transfer at 2 GB/s."""
 RING = 32
-"""The most workers in a ring, which has n (n - 1) transfers: 992 for 32 workers."""
+"""The most workers in a ring, which has n (n - 1) transfers: 992 for 32 workers. No
+figure on record."""
 
 Kind = Literal["all-reduce", "reduce", "all-gather", "gather"]
 Algorithm = Literal["ring", "halving", "doubling", "tree", "direct"]

@@ -37,6 +37,7 @@ Place: TypeAlias = tuple[str, int]
 MOST_CHILDREN = 16
 """The most children of a scope: beyond it, neighbours are grouped. Chosen."""
 _CHUNKS = 12
+"""The most groups that iterations, or lines, are divided into. By eye."""
 _MOSTLY = 0.7
 """The least share of an iteration's calls that the first iteration must have. Chosen."""
 

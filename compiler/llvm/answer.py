@@ -126,7 +126,7 @@ def main() -> None:
 
 
 IDLE = 60.0
-"""The server exits after this many seconds without a request."""
+"""The server exits after this many seconds without a request. A choice."""
 TOO_LONG = "too long"
 """The exit code reported for a child that ran out of time."""
 
@@ -176,7 +176,7 @@ def _answered(question: dict[str, Any], answer: IO[bytes], printed: IO[bytes]) -
 def _end_of(child: int, seconds: float) -> int | str:
     """The exit code of a child, which is killed when it exceeds its time limit."""
     end = time.monotonic() + seconds
-    pause = 0.0005
+    pause = 0.0005  # seconds, doubled up to 0.01: a choice
     while True:
         done, status = os.waitpid(child, os.WNOHANG)
         if done:

@@ -28,7 +28,7 @@ from compiler.run.bindings import Bindings, Values
 Given: TypeAlias = Mapping[Any, Any] | Sequence[Any] | None
 Key: TypeAlias = tuple[int, str]
 SHOWN = 12
-"""The most inputs that a message lists."""
+"""The most inputs that a message lists. By eye."""
 
 
 def key_of(buffer: Buffer) -> Key:

@@ -27,7 +27,7 @@ APART = 3
 """The number of programs that are compiled with their constants: one that runs a few times keeps
 them, a loop is compiled four times. Chosen, not measured."""
 KEPT = 256
-"""Kinds of programs whose numbers are known, least recently used first out."""
+"""Kinds of programs whose numbers are known, least recently used first out. A choice."""
 Place = tuple[TensorNode, int]
 
 

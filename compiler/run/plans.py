@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from compiler.run.building import Build
 
 KEPT = 256
-"""Schedules kept, least recently used first out."""
+"""Schedules kept, least recently used first out. A choice."""
 FIRST = 2**62
 """Placeholders are numbered from here: no buffer with data has such a number."""
 

@@ -21,7 +21,7 @@ from compiler.graph.nodes import TensorNode
 MANY = 8
 """Compilations by one line before the warning: more than a user tries by hand. Not measured."""
 KEPT = 1024
-"""Lines kept, least recently used first out."""
+"""Lines kept, least recently used first out. A choice."""
 HINT = (
     "a size that changes can be a variable (n = compiler.Variable('n', 1, 100); x[: n.bind(i)]), "
     "data that change can be given to one program (plan = compiler.prepare(y); plan.run([data]))"

@@ -207,7 +207,7 @@ def _spins() -> int:
     """The number of pauses of a worker in `SPIN_SECONDS`."""
     address = native().address("sv.pause")
     pause = ctypes.CFUNCTYPE(None, ctypes.c_int64)(address)
-    times, least = 2000, 1.0
+    times, least = 2000, 1.0  # five times 2,000 pauses: a choice
     for _ in range(5):
         start = time.perf_counter()
         pause(times)

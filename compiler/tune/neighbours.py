@@ -40,13 +40,15 @@ from compiler.tune.search import Move
 
 Rows = tuple[Choice, ...]
 SIZES = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
-"""Iterations of a tile, or of vectors in it."""
+"""Iterations of a tile, or of vectors in it. Chosen, not measured."""
 STEPS = 2
-"""The number of sizes that are near, up and down. Chosen, as the lists around are; not measured."""
+"""The number of sizes that are near, up and down. Chosen, not measured."""
 BLOCKS = (32, 64, 128, 256, 512)
+"""Elements of a block of an axis of the output. Chosen, not measured."""
 SIDES = (1, 2, 4, 8)
+"""Vectors of an axis at a time. Chosen, not measured."""
 FEW = 8
-"""Iterations that may stand side by side."""
+"""Iterations that may stand side by side. No figure on record."""
 MOST_CHOICES = 32
 """Choices for one kernel, unless there are more by default. Chosen, not measured."""
 WHY = "measured"

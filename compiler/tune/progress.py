@@ -10,6 +10,7 @@ from compiler.core.text import duration
 from compiler.tune.trials import Trial
 
 WIDTH = 12
+"""Characters of the bar. By eye."""
 
 
 class Progress:

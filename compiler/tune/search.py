@@ -114,6 +114,7 @@ class _Search:
     def next_of(self, moves: list[Move]) -> Move:
         """Take the first move of the kind that did best so far."""
         shares = {kind: wins / tries for kind, (wins, tries) in self._kinds.items()}
+        # kinds that were not tried count as even: a choice
         place = max(range(len(moves)), key=lambda n: (shares.get(moves[n].kind, 0.5), -n))
         return moves.pop(place)
 

@@ -51,7 +51,8 @@ measured."""
 LONG = 0.05
 """Seconds of samples that are enough, however few they are. Not measured."""
 MOST_REPEATS, MOST_IN_PLACE = 500, 50
-"""Repetitions in a sample; what is changed in place 500 times may leave all numbers behind."""
+"""Repetitions in a sample; what is changed in place 500 times may leave all numbers behind.
+No figure on record."""
 HOPELESS = 1.3
 """Three samples this far behind the fastest so far are enough. Chosen, not measured."""
 SLOWER = 5.0
@@ -353,7 +354,7 @@ def obstacle(bench: Workbench, body: Sink, items: Sequence[ScheduleItem], option
     if any(isinstance(node, Custom) for node in order):
         return "it calls a function of the user's"
     sizes = {n.slot: n.size * n.element.itemsize for n in order if isinstance(n, Argument)}
-    most = (options.memory_limit or physical_memory()) // 4
+    most = (options.memory_limit or physical_memory()) // 4  # chosen, not measured
     if sum(sizes.values()) > most:
         return f"data of its own would take more than {most:,} bytes"
     return ""

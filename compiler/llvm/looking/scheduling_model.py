@@ -20,7 +20,7 @@ OPTIONS = ("-debug-only=machine-scheduler", "-misched-postra", "-enable-post-mis
 """The options that make LLVM print it."""
 MOST = 12
 """The number of multiples of the factors to try: no model has more than a few units besides those
-that were seen."""
+that were seen. A choice."""
 _UNIT = re.compile(r"^SU\(\d+\):\s+(?P<text>.*)$")
 _LATENCY = re.compile(r"^  Latency\s+: (?P<cycles>\d+)$")
 _PLACED = re.compile(r"^Scheduling SU\(\d+\) (?P<text>.*)$")
