@@ -70,7 +70,7 @@ export class LaneData {
     this.times = timesOf(this.bars);
   }
 
-  /** Start and end of an item on any worker; undefined if there is none. @param {number} position */
+  /** Start and end of an item on any worker, or undefined. @param {number} position */
   timeOf(position) {
     return this.times.get(position);
   }
