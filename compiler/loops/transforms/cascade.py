@@ -27,7 +27,7 @@ mean of 1,048,576 times 0.1 in float32 is off by 6.7e-7 instead of 1.6e-5; a sum
 Left as they are: short sums; sums of integers, which do not round; products, maxima and minima,
 which no order improves; loops that a user asked to unroll. Where registers are full, of the
 accumulators of a product or of the constants of polynomials, and in kernels without lanes, only
-sums longer than `LONGER` are split; those that read with a stride, longer than `STRIDED`.
+sums longer than `LONGER` are split; those that read out of order, longer than `STRIDED`.
 
 Relies on: all choices are applied, so that the length of each accumulator's sum is final.
 Ensures: the same sum in another order.
@@ -59,7 +59,7 @@ LONGER = 1024
 without lanes, which LLVM vectorises with several accumulators. Rows of a product of 64×784 and
 784×10 without choices took 131 µs, and 268 in sums of 28 (EPYC, AVX2, busy, 2026-11-28)."""
 STRIDED = 128
-"""The same in kernels without lanes whose innermost loop reads with a stride: LLVM vectorises that
+"""The same in kernels without lanes whose innermost loop reads out of order: LLVM vectorises that
 for AVX2 and not for AVX-512, where one accumulator would add `LONGER` values in sequence. Columns
 of 1,000,000×5 took 1.19 ms and 1.18 in sums of `LONGER`, and 2.46 in sums of `LONG` (EPYC, AVX-512
 and as if on AVX2, two busy cores, 2026-11-28)."""
@@ -136,18 +136,22 @@ def _long(body: Body) -> dict[nodes.Reduce, int]:
     needs, is_expensive = dependencies(body), _is_expensive(order)
     tiles = (n for n in long if is_expensive or _accumulators(n, needs) > FEW)
     expensive = {r for n in tiles for r in _loops(n)}
-    most = {n: LONG if expensive.isdisjoint(_loops(n)) else _longer(n, order) for n in long}
+    has_lanes = any(map(_is_lane, order))
+    longer = {n: LONGER if has_lanes or _is_contiguous(n, needs) else STRIDED for n in long}
+    most = {n: LONG if expensive.isdisjoint(_loops(n)) else longer[n] for n in long}
     return {n: limit for n, limit in most.items() if trips[n] > limit}
 
 
-def _longer(fold: nodes.Reduce, order: list[ScalarNode]) -> int:
-    """The most values of one accumulator of a sum whose short sums cost registers or time."""
-    if any(map(_is_lane, order)):
-        return LONGER
+def _is_contiguous(fold: nodes.Reduce, needs: Mapping[ScalarNode, frozenset[nodes.Range]]) -> bool:
+    """True if the innermost loop of a sum reads every array in order, or one element of it."""
     innermost = _loops(fold)[-1]
-    loads = (n for n in toposort([fold.sources[0]]) if isinstance(n, nodes.Load))
-    strides = {as_sum(load.sources[1]).terms.get(innermost, 0) for load in loads}
-    return LONGER if strides <= {0, 1} else STRIDED
+    for load in (n for n in toposort([fold.sources[0]]) if isinstance(n, nodes.Load)):
+        terms = as_sum(load.sources[1]).terms
+        if terms.get(innermost, 0) not in (0, 1):
+            return False
+        if any(innermost in needs[term] for term in terms if term is not innermost):
+            return False
+    return True
 
 
 def _is_expensive(order: list[ScalarNode]) -> bool:
