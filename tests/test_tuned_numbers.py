@@ -40,7 +40,7 @@ FACTS = {
     "llvm/mathematics/power.py": "LARGEST_EXPONENT",
     "llvm/mathematics/trigonometry.py": "NEAR_END",
     "llvm/neighbours.py": "WIDEST",
-    "llvm/remainder.py": "LARGEST_QUOTIENT",
+    "llvm/routines.py": "LARGEST_QUOTIENT",
     "llvm/scratch.py": "ALIGNMENT",
     "llvm/types.py": "_FLOATS",
     "llvm/unlocked.py": "ASSEMBLY OBJECT",

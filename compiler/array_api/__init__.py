@@ -13,8 +13,7 @@ In order: each imports only what stands before it.
     arguments.py     conversion of arguments to tensors
     data_types.py    element types and their limits, kinds and conversions
     inspection.py    the devices, types and capabilities of this namespace
-    creation.py      new tensors, and tensors from arrays and numbers
-    exchange.py      memory shared with other libraries, by DLPack
+    creation.py      new tensors, and tensors from arrays, numbers and memory of other libraries
     elementwise.py   elementwise functions
     statistical.py   sums, means, extremes, cumulative sums, all and any, differences
     linear.py        matrix products
@@ -33,6 +32,7 @@ from compiler.array_api.creation import (
     empty,
     empty_like,
     eye,
+    from_dlpack,
     full,
     full_like,
     linspace,
@@ -114,7 +114,6 @@ from compiler.array_api.elementwise import (
     tanh,
     trunc,
 )
-from compiler.array_api.exchange import from_dlpack
 from compiler.array_api.inspection import VERSION, __array_namespace_info__
 from compiler.array_api.linear import matmul, matrix_transpose, tensordot, vecdot
 from compiler.array_api.manipulation import (

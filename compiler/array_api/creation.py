@@ -1,8 +1,12 @@
 """New tensors, and tensors from arrays and numbers. Default types are NumPy's: float64, int64,
-bool."""
+bool.
+
+Memory is shared with other libraries by DLPack, in both directions without a copy. Tensors share
+memory with each other, so it is exported as read-only; see `tensors/sharing.py`.
+"""
 
 from collections.abc import Sequence
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -11,6 +15,7 @@ from compiler.core.dtypes import DType, Scalar, parse
 from compiler.core.errors import DataError
 from compiler.core.keywords import public
 from compiler.tensor import Tensor
+from compiler.tensors.sharing import array_of
 
 Shape: TypeAlias = int | Sequence[int]
 Type: TypeAlias = DType | None
@@ -91,6 +96,26 @@ def eye(
 ) -> Tensor:  # fmt: skip
     """1 on diagonal `k`, 0 elsewhere."""
     return placed(Tensor.eye(n_rows, n_cols, dtype, diagonal=k), device)
+
+
+@public
+def from_dlpack(x: Any, /, *, device: object = None, copy: bool | None = None) -> Tensor:
+    """A tensor on the memory of `x`, an array of any library that has `__dlpack__`.
+
+    Later writes to `x` are visible until the tensor has been computed. The memory is copied if
+    `copy` is true, or if the array is not row-major; the latter raises `DataError` (a ValueError)
+    if `copy` is false.
+    """
+    if not hasattr(x, "__dlpack__"):
+        what, got = "the object does not support DLPack", type(x).__name__
+        raise DataError("from_dlpack", what, got=got, expected="an array with __dlpack__")
+    array = array_of(x)
+    if copy is False and not array.flags.c_contiguous:
+        raise CopyNeeded(
+            "from_dlpack", "an array that is not row-major must be copied, and copy=False forbids "
+            "it", got=f"strides {array.strides}", expected="a row-major array",
+        )  # fmt: skip
+    return placed(Tensor(array.copy() if copy else array), device)
 
 
 @public

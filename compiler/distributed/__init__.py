@@ -19,7 +19,6 @@
     waits.py       idle time of workers and its cause; the critical path
     timeline.py    `timeline`: a run on one clock
     connection.py  submits tasks and data to a cluster, and repeats what was lost
-    room.py        programs that do not fit in the memory of a worker are refused
     engine.py      runs schedules on workers
     arrays.py      dask arrays become tensors, and tensors dask arrays; data stay on the workers
     zarr.py        arrays in folders of chunks, each read by the worker that needs it

@@ -31,7 +31,6 @@ from compiler.distributed.mapping import map_on
 from compiler.distributed.noted import KEPT as NOTED
 from compiler.distributed.noted import Noted
 from compiler.distributed.repair import LIBRARY
-from compiler.distributed.room import refuse
 from compiler.distributed.tasks import FromHere, FromTask, Gather, Send, Source, Submit, TaskPlan
 from compiler.distributed.timeline import Timeline, timeline, timelines
 from compiler.distributed.work import Code, Library, packed, unpacked
@@ -39,6 +38,7 @@ from compiler.graph.devices import is_remote
 from compiler.graph.nodes import Buffer
 from compiler.run import execution
 from compiler.run.allocation import alone
+from compiler.run.budget import refuse_on_workers
 from compiler.run.execution import Programs
 from compiler.schedule import regions
 from compiler.schedule.host import Host
@@ -141,7 +141,7 @@ class DaskEngine:
 
     def refuse(self, items: Sequence[ScheduleItem], results: Sequence[Buffer]) -> None:
         """Raise `RefusedError` for a program that needs more memory than a worker has."""
-        refuse(items, results, dict(zip(self.workers, self.limits, strict=True)))
+        refuse_on_workers(items, results, dict(zip(self.workers, self.limits, strict=True)))
 
     def map(
         self, function: Callable[[Any], Any], rows: Sequence[Any], per_host: int = 0

@@ -16,7 +16,7 @@ from compiler.core.errors import GradientError, InternalError
 from compiler.core.node import substitute, toposort
 from compiler.core.origin import derived, state
 from compiler.core.trace import Match, Provenance
-from compiler.graph.derivatives import elements, memory, movement, placement, rules, together
+from compiler.graph.derivatives import elements, memory, movement, rules, together
 from compiler.graph.derivatives.loops import loop_derivative
 from compiler.graph.kinds.composite import Composite
 from compiler.graph.kinds.gradient import Backward, Checkpoint, Gradient, changed_by, needed_for
@@ -27,7 +27,7 @@ from compiler.graph.nodes import Sink, TensorNode, const, elementwise
 from compiler.graph.rewrite import place_of
 from compiler.graph.words import operation, short
 
-RULE_FILES = (elements, memory, movement, placement)
+RULE_FILES = (elements, memory, movement)
 """The modules that register derivative rules when they are imported."""
 Swept: TypeAlias = Sequence[TensorNode]
 """The gradient of each input of a sweep."""

@@ -13,10 +13,9 @@ In order: each imports only what stands before it.
     control.py        control flow as LLVM IR
     conversions.py    LLVM IR for conversions
     extremes.py       max and min of floats in vectors, as IEEE 754's maximum and minimum
-    integer_power.py  integer powers as an LLVM function
     mathematics/      exp, exp2, log, log2, sin, cos, tan, tanh, erf and pow as LLVM IR
-    remainder.py      the remainder of floats in vectors, exact
     vectors.py        LLVM IR for vectors
+    routines.py       the remainder of floats, and integer powers
     dots.py           LLVM IR for sums of products of small types
     operations.py     LLVM IR for each operation of the table
     scratch.py        LLVM IR for scratch memory, on the stack or behind an argument

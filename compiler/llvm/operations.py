@@ -14,9 +14,9 @@ from functools import partial
 
 from compiler.core.dtypes import DType, Scalar, float32
 from compiler.core.errors import InternalError
-from compiler.llvm import integer_power, mathematics
+from compiler.llvm import mathematics
 from compiler.llvm.extremes import maximum, minimum
-from compiler.llvm.remainder import float_remainder
+from compiler.llvm.routines import float_remainder, integer_power
 from compiler.llvm.types import (
     float_constant,
     in_all_lanes,
@@ -25,7 +25,6 @@ from compiler.llvm.types import (
     suffix,
     vector_type,
 )
-from compiler.llvm.vectors import per_lane
 from compiler.llvm.writer import Writer
 from compiler.ops.row import LLVM
 from compiler.ops.table import OPS
@@ -122,18 +121,6 @@ class _Place:
         return self.result(f"fptrunc {single.t} {form(single, wide)} to {self.t}")
 
 
-def _integer_power(writer: Writer, dtype: DType, operands: list[str], name: str, lanes: int) -> str:
-    """A call of a scalar function in each lane."""
-    function, t = integer_power.function_name(dtype), register_type(dtype)
-    writer.functions[function] = integer_power.define(dtype)
-
-    def call(values: list[str], name: str) -> str:
-        inside = ", ".join(f"{t} {value}" for value in values)
-        return writer.value(f"call {t} {function}({inside})", name)
-
-    return per_lane(writer, [(t, o) for o in operands], t, lanes, name, call)
-
-
 def _elementary(
     function: str, writer: Writer, dtype: DType, operands: list[str], name: str, lanes: int
 ) -> str:
@@ -145,6 +132,6 @@ ROUTINES: Mapping[str, Routine] = {
     "maximum": maximum,
     "minimum": minimum,
     "float_remainder": float_remainder,
-    "integer_power": _integer_power,
+    "integer_power": integer_power,
 }
 """The routines by the names that rows of the table use."""

@@ -5,7 +5,6 @@ In order: each imports only what stands before it.
     latest_lines.py  the user's line of each scalar of a kernel
     codegen.py       questions about LLVM's work on a program's kernels
     decisions.py     every choice the compiler made about a program, in words
-    exchanges.py     the exchanges between workers of a cluster in a program
     summary.py       a few lines about what was compiled
     compilation.py   `compile`, and the `Compilation` that it returns: all questions
     effect.py        two compilations with different passes, side by side

@@ -1,5 +1,6 @@
 """`compile`, and the `Compilation` that it returns: the stages of a program, and all questions."""
 
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from compiler.core.passes import Passes
 from compiler.core.printable import printable
 from compiler.core.reason import Decision
 from compiler.findings.finding import Findings
+from compiler.graph.nodes import Sink
 from compiler.llvm.looking.listing import Listing
 from compiler.pipeline import asked
 from compiler.pipeline.kernels import CompiledKernel
@@ -85,9 +87,15 @@ class Compilation(ProgramStages):
     @cached_property
     def collectives(self) -> "tuple[Collective, ...]":
         """The all-reduces and all-gathers between workers: how, bytes, the fewest possible."""
+        record = next((r for r in self._build.records if r.name == "shard"), None)
+        if record is None or record.before is record.after:
+            return ()
         with loading():
-            from compiler.program.exchanges import exchanges
-        return exchanges(self._build.records, self.lines_of)
+            from compiler.graph.shard import collectives
+        assert isinstance(record.before, Sink)
+        rows = collectives(record.before)
+        lines = (row.line or next(iter(self.lines_of(row.node)), None) for row in rows)
+        return tuple(replace(row, line=line) for row, line in zip(rows, lines, strict=True))
 
     # -- machine code --------------------------------------------------------------------------
 

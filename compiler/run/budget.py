@@ -2,7 +2,7 @@
 
 There are two bounds: `Options.memory_limit` for one program (None: the machine's memory), and the
 budget of a device's memory (`device.memory.budget`) for everything in use there. The first does
-not count inputs, which exist already.
+not count inputs, which exist already. On the workers of a cluster a program has the memory of each.
 
     allocate: the tensors of the program do not fit in the memory budget
       got:      3 tensors, 3,072 bytes; the largest is f64[16,8], 1,024 bytes
@@ -10,7 +10,7 @@ not count inputs, which exist already.
       line:     model.py:12  hidden = (x @ w).relu()
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -108,6 +108,26 @@ def _within(
     if largest is not None and live + total > budget:
         expected = f"at most {budget:,} bytes, of which {live:,} are in use"
         refused("in the memory budget", buffers, total, budget - live, expected)
+
+
+def refuse_on_workers(
+    items: Sequence[ScheduleItem], results: Sequence[Buffer], limits: Mapping[str, int]
+) -> None:
+    """Refuse (`RefusedError`) a program that needs more than `limits`, bytes for each worker.
+
+    Counted is what is alive while an item runs: inputs that the worker has, what items before made
+    for items to come, results. A worker that has more to hold is stopped by Dask at 80 % of its
+    memory, and ended at 95 %, again and again.
+    """
+    lives: dict[str, list[footprint.Lifetime]] = {}
+    for life in footprint.lifetimes(items, results):
+        lives.setdefault(life.buffer.device, []).append(life)
+    for worker, spans in lives.items():
+        limit = limits.get(worker, 0)
+        peak = footprint.peak_of(spans, len(items))
+        if limit and peak > limit:
+            where, expected = f"in the memory of worker {worker}", f"at most {limit:,} bytes"
+            refused(where, [life.buffer for life in spans], peak, limit, expected)
 
 
 def refused(

@@ -8,7 +8,6 @@ In order: each imports only what stands before it.
     items.py         the items of a schedule as data for the page
     reasons.py       why something was chosen, as data for the page
     findings.py      what the program could do better, as data for the page
-    fusions.py       which items could be one kernel, as data for the page
     playpoints.py    a kernel's playground as data for the page
     grounds.py       playgrounds of a compilation, and what a search over loop choices tried
     kernels.py       each kernel as data for the page
@@ -19,7 +18,6 @@ In order: each imports only what stands before it.
     measured.py      what one run takes, measured
     refine.py        graphs of kernels and items as the pictures need them
     stage_rows.py    one stage of a compilation as data for the page
-    scopes.py        the calls that made a graph as data for the page
     modules.py       the modules of a model as data for the page
     later.py         what arrives at a page after it has opened
     matched.py       what the rule of a rewrite bound, and its time

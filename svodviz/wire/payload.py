@@ -29,7 +29,6 @@ from svodviz.wire.pass_replay import Recorder
 from svodviz.wire.reasons import decision_rows
 from svodviz.wire.scene import Budget, number
 from svodviz.wire.schedule import schedule_row
-from svodviz.wire.scopes import scope_rows
 from svodviz.wire.stage_rows import later_row, stage_row
 from svodviz.wire.whynot import rulebook
 
@@ -74,7 +73,7 @@ def _opening(compilation: "Compilation", checks: Checks | None) -> "tuple[pages.
         "version": VERSION,
         "name": visible(name_of(compilation)),
         "stages": stages,
-        "scopes": scope_rows(compilation, entities),
+        "scopes": _scope_rows(compilation, entities),
         "replays": replays,
         "passes": passes,
         "rules": rules,
@@ -101,6 +100,22 @@ def _opening(compilation: "Compilation", checks: Checks | None) -> "tuple[pages.
     if has_modules(compilation):
         data["modules"] = module_table(compilation, entities)
     return data, Rest(compilation, entities, placing, data)
+
+
+def _scope_rows(compilation: "Compilation", entities: Entities) -> "list[records.ScopeRow]":
+    """Each scope with its result and the entities of its lines, as far as the listing has these.
+
+    They are found here and not in the page: call stacks are the compiler's, and what is alike is
+    found on its own nodes, once, in time that grows as the program does.
+    """
+    rows = compilation.scopes.rows
+    lines = compilation.user_source.entities if rows else {}
+    return [
+        (it.kind, visible(it.name), it.parent,
+         [entities.number(lines[place]) for place in it.places if place in lines], it.count,
+         -1 if it.result is None else entities.number(compilation.entity(it.result)))
+        for it in rows
+    ]  # fmt: skip
 
 
 def _join_kernels(stages: "list[records.Stage]", entities: Entities) -> None:

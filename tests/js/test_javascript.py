@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from svodviz.exporting.bundle import imported
-from svodviz.exporting.script import FOLDER, modules
+from svodviz.exporting.script import FOLDER, imported, modules
 from svodviz.wire.payload import opening, wire
 from tests.svodviz.sample import sample
 

@@ -1,7 +1,11 @@
-"""Derivatives of movement: cotangents are moved back; those of broadcast elements are summed."""
+"""Derivatives of movement: cotangents are moved back; those of broadcast elements are summed.
+
+Copies on other devices and values in shards move too: their cotangents go where operands are.
+"""
 
 from compiler.graph.derivatives.elements import summed
 from compiler.graph.derivatives.rules import Cotangents, derivative_of
+from compiler.graph.kinds.placement import Copy, Multi, copy_to, replicated_like
 from compiler.graph.kinds.shaping import counting, inverse, like, permuted, reshaped, zero_padded
 from compiler.graph.nodes import (
     Expand,
@@ -68,3 +72,29 @@ def prefix_derivative(node: Prefix, g: TensorNode) -> Cotangents:
     x = node.sources[0]
     places = (like(counting(x.shape, axis), x) for axis in range(len(x.shape)))
     return Index((g, *places)), *(None for _ in node.sources[1:])
+
+
+@derivative_of(Copy)
+def copy_derivative(node: Copy, g: TensorNode) -> Cotangents:
+    """d copy(x) = dx, where x is"""
+    x = node.sources[0]
+    return replicated_like(g, x), *(None for _ in node.sources[1:])
+
+
+@derivative_of(Multi)
+def multi_derivative(node: Multi, g: TensorNode) -> Cotangents:
+    """in reverse each shard's part, on its device; of whole copies the first has all of it"""
+    if node.axis is None:
+        first, *others = node.sources
+        return replicated_like(g, first), *(None for _ in others)
+    shards: list[TensorNode] = []
+    begin = 0
+    for shard, length in zip(node.sources, node.lengths, strict=True):
+        bounds = tuple(
+            (begin, begin + length) if axis == node.axis else (0, n)
+            for axis, n in enumerate(g.shape)
+        )
+        part: TensorNode = Shrink((g,), bounds)
+        shards.append(copy_to(part, shard.devices[0]) if shard.devices else part)
+        begin += length
+    return shards

@@ -22,7 +22,7 @@ def test_what_a_worker_has_no_room_for_is_refused(client: Any) -> None:
     text = str(caught.value)
     assert "in the memory of worker DASK together" in text
     assert "f32[64,64], 16,384 bytes" in text and "at most 40,000 bytes" in text
-    assert "test_room.py" in text
+    assert "test_worker_memory.py" in text
 
 
 def test_a_tensor_that_is_too_large_alone(client: Any) -> None:
