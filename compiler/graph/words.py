@@ -3,7 +3,7 @@
 from itertools import starmap
 from typing import Any
 
-from compiler.graph import devices
+from compiler.graph import devices, nodes
 from compiler.graph.bits import literal
 from compiler.graph.extents import written
 from compiler.graph.kinds.composite import Composite
@@ -11,53 +11,29 @@ from compiler.graph.kinds.effects import Assign, Custom, Scatter
 from compiler.graph.kinds.placement import Copy, Device, Joint, Multi, Received, Unique
 from compiler.graph.kinds.repeat import Repeat
 from compiler.graph.kinds.scan import Scan
-from compiler.graph.nodes import (
-    Bind,
-    Bitcast,
-    Buffer,
-    Cast,
-    Const,
-    Contiguous,
-    Elementwise,
-    Flip,
-    Index,
-    Iota,
-    Narrow,
-    Pad,
-    Param,
-    Permute,
-    Prefix,
-    Reduce,
-    Shrink,
-    Sink,
-    Store,
-    TensorNode,
-    Threefry,
-    Variable,
-)
 
 
-def short(node: TensorNode) -> str:
+def short(node: nodes.TensorNode) -> str:
     """`f32[64,784]`, `f32[n,784]`: type and shape as printed programs write them."""
     return f"{node.dtype.short}[{written(node.shape, node.extents)}]"
 
 
-def describe_argument(node: TensorNode) -> str:
+def describe_argument(node: nodes.TensorNode) -> str:
     """The node's arguments as printed programs write them, e.g. `(1,0)` or `axes (2)`."""
     match node:
-        case Const():
+        case nodes.Const():
             return literal(node.bits, node.dtype)
-        case Buffer() | Device():
+        case nodes.Buffer() | Device():
             return node.name
-        case Variable():
+        case nodes.Variable():
             return f"{node.name} {node.low} … {node.high}"
-        case Bind():
+        case nodes.Bind():
             return f"= {node.value}"
-        case Prefix() | Narrow() if node.length is not None:
+        case nodes.Prefix() | nodes.Narrow() if node.length is not None:
             return f"axis {node.axis} length {node.length}"
-        case Prefix() | Scan():
+        case nodes.Prefix() | Scan():
             return f"axis {node.axis}"
-        case Param():
+        case nodes.Param():
             return str(node.slot)
         case Repeat():
             return f"{node.count} iterations, state {node.index}"
@@ -69,23 +45,23 @@ def describe_argument(node: TensorNode) -> str:
             return node.op or f"axis {node.axis}"
         case Multi():
             return f"{_axis(node.axis)} on {devices.written(node.devices)}"
-        case Reduce():
+        case nodes.Reduce():
             return f"axes {_tuple(node.axes)}" + f" unroll {node.unroll}" * bool(node.unroll)
         case Composite():
             return node.describe()
-        case Cast() | Bitcast():
+        case nodes.Cast() | nodes.Bitcast():
             return node.target.short
-        case Permute():
+        case nodes.Permute():
             return _tuple(node.order)
-        case Flip():
+        case nodes.Flip():
             return _tuple(node.axes)
         case Custom():
             return " ".join((node.name, *(f"{k}={v}" for k, v in node.attributes)))
-        case Store() | Assign():
+        case nodes.Store() | Assign():
             return " ".join(starmap(_slice, node.parts))
-        case Pad():
+        case nodes.Pad():
             return " ".join(f"{before}+{after}" for before, after in node.widths)
-        case Shrink():
+        case nodes.Shrink():
             return " ".join(f"{begin}:{end}" for begin, end in node.bounds)
         case _:
             return ""
@@ -106,12 +82,12 @@ def _tuple(values: tuple[Any, ...]) -> str:
     return f"({','.join(map(str, values))})"
 
 
-def operation(node: TensorNode) -> str:
+def operation(node: nodes.TensorNode) -> str:
     """The printed name of a node: that of its operation, or its kind in lower case."""
     match node:
-        case Elementwise():
+        case nodes.Elementwise():
             return node.op
-        case Reduce():
+        case nodes.Reduce():
             return f"reduce {node.op}"
         case Composite():
             return node.word
@@ -123,24 +99,24 @@ def operation(node: TensorNode) -> str:
             return type(node).__name__.lower()
 
 
-def kind(node: TensorNode) -> str:
+def kind(node: nodes.TensorNode) -> str:
     """The category of a node, which determines its colour in pictures."""
     match node:
-        case Buffer() | Param():
+        case nodes.Buffer() | nodes.Param():
             return "buffer"
-        case Const() | Iota() | Variable() | Bind() | Device() | Unique():
+        case nodes.Const() | nodes.Iota() | nodes.Variable() | nodes.Bind() | Device() | Unique():
             return "const"
-        case Elementwise() | Threefry() | Custom():
+        case nodes.Elementwise() | nodes.Threefry() | Custom():
             return "elementwise"
-        case Cast() | Bitcast():
+        case nodes.Cast() | nodes.Bitcast():
             return "cast"
-        case Reduce() | Scan():
+        case nodes.Reduce() | Scan():
             return "reduce"
-        case Contiguous() | Copy() | Multi() | Joint() | Received():
+        case nodes.Contiguous() | Copy() | Multi() | Joint() | Received():
             return "memory"
-        case Store() | Index() | Scatter() | Assign():
+        case nodes.Store() | nodes.Index() | Scatter() | Assign():
             return "memory"
-        case Sink() | Repeat():
+        case nodes.Sink() | Repeat():
             return "control"
         case Composite():
             return node.colour
