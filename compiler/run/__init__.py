@@ -17,7 +17,6 @@ In order: each imports only what stands before it.
     plans.py           execution plans: a program compiled once, run often, on other data
     launch.py          a program ready to run on memory of known addresses: one foreign call
     execution_plan.py  a program as an execution plan: `prepare`
-    reading.py         parts of data that are in memory, copied without a program
     sharding.py        sharded tensors as programs
-    realize.py         tensors as data: compiled, run
+    realize.py         tensors as data: compiled and run, or parts of what is in memory
 """

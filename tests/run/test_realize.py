@@ -9,7 +9,7 @@ import pytest
 import compiler
 from compiler import Tensor
 from compiler.graph.nodes import Buffer
-from compiler.run.reading import LONG, SMALL
+from compiler.run.realize import LONG, SMALL
 
 Array = np.ndarray[Any, Any]
 MATRIX = np.arange(30 * 400, dtype=np.float32).reshape(30, 400)
