@@ -109,7 +109,7 @@ bench: $(BENCH) ## measure against numpy, numba, torch, jax, tinygrad (WORKLOADS
 # PyTorch and JAX are too large for .venv: what needs them has an environment of its own.
 # All models take more than an hour. Rows are kept in build/models.json: it goes on where it was ended.
 models: $(MODELLED) ## tests of from_torch and from_jax, then models of torchvision and transformers (MODELS="bert swin*": some)
-	@$(MODELS_VENV)/bin/python -m pytest -q tests/imported/torch tests/imported/jax
+	@$(MODELS_VENV)/bin/python -m pytest -q tests/imported/torch tests/imported/jax tests/imported/test_reached.py
 	@$(MODELS_VENV)/bin/python -m tools.models --out build/models.json $(foreach name,$(MODELS),'$(name)')
 
 # All operators take about an hour. Rows are kept in build/opinfo.json: it goes on where it was ended.

@@ -6,6 +6,7 @@ Places are read from the files themselves, so that a row without its test or its
 named by `tests/test_recipes.py`. `CONTRIBUTING.md` has the same recipes in words.
 """
 
+import ast
 import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -22,6 +23,7 @@ from compiler.optim.optimizer import Optimizer
 from compiler.pipeline.rows import PASSES
 from svodviz.foundation.views import VIEWS
 from svodviz.quizzes.pose import KINDS
+from tests.imported import reached
 
 ROOT = Path(__file__).parents[1]
 
@@ -88,12 +90,60 @@ def _view_file(name: str) -> str:
     return f"svodviz/js/views/{found[1]}" if found else ""
 
 
+@cache
+def _opened_views() -> frozenset[str]:
+    """The views in tests of the page: `view="graph"` in a call, `{"view": "graph"}`, or an
+    assertion that `state["view"] == "graph"`."""
+    nodes = [node for path in (ROOT / "tests/svodviz").rglob("test_*.py")
+             for node in ast.walk(ast.parse(path.read_text("utf-8")))]  # fmt: skip
+    return frozenset(
+        value.value for node in nodes for value in _values_of_view(node)
+        if isinstance(value, ast.Constant) and isinstance(value.value, str)
+    )  # fmt: skip
+
+
+def _values_of_view(node: ast.AST) -> Iterator[ast.expr | None]:
+    match node:
+        case ast.keyword(arg="view"):
+            yield node.value
+        case ast.Dict():
+            for key, value in zip(node.keys, node.values, strict=True):
+                if isinstance(key, ast.Constant) and key.value == "view":
+                    yield value
+        case ast.Compare():
+            sides = [node.left, *node.comparators]
+            if any(isinstance(it, ast.Subscript) and isinstance(it.slice, ast.Constant)
+                   and it.slice.value == "view" for it in sides):  # fmt: skip
+                yield from sides
+
+
 def _has_example(name: str) -> bool:
     """True if a pass, `stage/name`, has a row in a table of examples."""
     stage, _, own = name.partition("/")
     return f'("{stage}", "{own}"):' in text_of("tests/pipeline/test_examples.py") or (
         stage == "loops" and f'"{own}": Example(' in text_of("tests/loops/examples.py")
     )
+
+
+def _has_value_test(importer: str) -> Callable[[str], bool]:
+    """A function that tells if `reached.json` names a test of an operator, and the test exists."""
+
+    def holds(name: str) -> bool:
+        file, _, test = reached.stored(importer).get(name, "").partition("::")
+        function = test.partition("[")[0]
+        return bool(test) and f"\ndef {function}(" in text_of(f"tests/imported/{file}")
+
+    return holds
+
+
+def _operators_of(importer: str) -> Recipe:
+    """The recipe of an importer's operators."""
+    return Recipe(f"operator of from_{importer}",
+                  lambda: map(reached.name_of, reached.table_of(importer)), (
+        Place("a test that compares values of {}, and its line in "
+              f"tests/imported/{importer}/reached.json (python -m tools.reached {importer})",
+              _has_value_test(importer)),
+    ))  # fmt: skip
 
 
 RECIPES = (
@@ -114,7 +164,8 @@ RECIPES = (
     Recipe("view", lambda: (row.id for row in VIEWS), (
         _in("svodviz/js/views/views.js", r"\n  {}: \w+View,", "its class, {}: …View,"),
         _in("docs/explorer.md", r"\n\| `{}` \|", "a row `{}` of the table"),
-        _in("tests/svodviz", r"(view|stage)\W+{}\b", 'a browser test that opens view="{}",'),
+        Place('a browser test in tests/svodviz that opens view="{}"',
+              lambda name: name in _opened_views()),
         Place("a row of docs/features.md that names the file of its class", lambda name:
               f"`{_view_file(name)}`" in text_of("docs/features.md")),
     )),
@@ -129,8 +180,9 @@ RECIPES = (
     Recipe("question of a quiz", lambda: KINDS, (
         _in("tests/svodviz/quizzes", r'"{}"', 'a test of "{}"'),
     )),
+    *map(_operators_of, reached.TABLES),
 )  # fmt: skip
-"""All recipes but that of an importer's operator: a name in a test does not show that it runs."""
+"""All recipes."""
 
 
 def missing() -> list[str]:

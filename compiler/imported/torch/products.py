@@ -13,10 +13,16 @@ def linear(_call: Call, x: Tensor, /, weight: Tensor, bias: Tensor | None = None
     return x.linear(weight.T if weight.ndim > 1 else weight, bias)
 
 
-@operator("mm", "bmm", "matmul", "mv", "dot", "inner", "vdot")
+@operator("mm", "bmm", "matmul", "mv", "dot", "vdot")
 def matmul(_call: Call, a: Tensor, b: Tensor, /) -> Tensor:
     """A product of matrices or vectors."""
     return a.matmul(b)
+
+
+@operator("inner")
+def inner(_call: Call, a: Tensor, b: Tensor, /) -> Tensor:
+    """The products of all rows of one tensor with all rows of the other."""
+    return a.inner(b) if b.ndim else a.mul(b)
 
 
 @operator("addmm", "baddbmm", "addmv", "addbmm")

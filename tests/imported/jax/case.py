@@ -11,6 +11,7 @@ import numpy as np
 import compiler
 from compiler.core.errors import CompileError
 from compiler.imported.constants import computed
+from tests.imported.reached import reaching
 
 Array = np.ndarray[Any, Any]
 _random = np.random.default_rng(7)
@@ -43,7 +44,8 @@ def whole(*shape: int, low: int = -50, high: int = 50, dtype: Any = "i4") -> Any
 def results(case: Case, is_compiled: bool) -> tuple[list[Array], list[Array]]:
     """The results of the program, by the graph's interpreter or by machine code; and those of
     JAX."""
-    made = compiler.from_jax(case.function, *case.arguments)(*case.arguments)
+    with reaching("jax"):
+        made = compiler.from_jax(case.function, *case.arguments)(*case.arguments)
     tensors = jax.tree_util.tree_leaves(made)
     if is_compiled and tensors:
         tensors[0].realize(*tensors[1:])

@@ -115,3 +115,9 @@ def test_products_of_8_bits_in_float() -> None:
     (made,) = run("MatMulIntegerToFloat", a, b, scale(0.03), scales, np.array(-7, np.int8), zeros,
                   output=FLOAT)  # fmt: skip
     close(made, (a.astype("f8") + 7) * np.float32(0.03) @ real)
+
+
+def test_a_pool_of_powers_over_a_whole_image() -> None:
+    """ONNX has no case of its own for it."""
+    (made,) = run("GlobalLpPool", X, output=FLOAT, domain="", p=3)
+    close(made, (np.abs(X.astype("f8")) ** 3).sum(2, keepdims=True) ** (1 / 3))

@@ -21,6 +21,7 @@ from compiler.core.errors import CompileError
 from compiler.imported.constants import leaves
 from compiler.imported.onnx.call import OPERATORS
 from tests.evaluate import ENGINES
+from tests.imported.reached import reaching
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 Array = np.ndarray[Any, Any]
@@ -84,10 +85,11 @@ def _check(case: Any) -> None:
     a case writes an operator in others, each of which has cases of its own."""
     is_interpreted = case.name.endswith("_expanded") or not (ALL or is_on_machine(case.name, DAY))
     _read[case.name] = False
-    program = compiler.from_onnx(case.model)
-    _read[case.name] = True
-    for inputs, outputs in case.data_sets:
-        made = program(*arrays(inputs))
+    with reaching("onnx"):
+        program = compiler.from_onnx(case.model)
+        _read[case.name] = True
+        results = [program(*arrays(inputs)) for inputs, _ in case.data_sets]
+    for made, (_, outputs) in zip(results, case.data_sets, strict=True):
         for tensor, expected in zip(made.values(), arrays(outputs), strict=True):
             got = ENGINES["graph"]([tensor.node])[0] if is_interpreted else tensor.numpy()
             compare(case, got, np.asarray(expected))

@@ -7,6 +7,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import compiler
+from tests.imported.reached import reaching
 
 Array = np.ndarray[Any, Any]
 RNG = np.random.default_rng(3)
@@ -35,8 +36,10 @@ def run(
     constants = [numpy_helper.from_array(a, n) for n, a in arrays.items() if n not in given]
     graph = helper.make_graph([node], "g", described, made, constants)
     sets = [helper.make_opsetid("", 20), helper.make_opsetid("com.microsoft", 1)]
-    program = compiler.from_onnx(helper.make_model(graph, opset_imports=sets))
-    return [each.numpy() for each in program(*(arrays[n] for n in given)).values()]
+    with reaching("onnx"):
+        program = compiler.from_onnx(helper.make_model(graph, opset_imports=sets))
+        tensors = program(*(arrays[n] for n in given)).values()
+    return [each.numpy() for each in tensors]
 
 
 def scale(value: float) -> Array:

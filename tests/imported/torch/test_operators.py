@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import compiler
+from tests.imported.reached import reaching
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -49,7 +50,7 @@ ELEMENTWISE: dict[str, Function] = {
     ],
     "conversions": lambda x, y: [
         x.half(), x.double(), x.bfloat16(), x.int(), x.bool(), y.to(torch.uint8),
-        x.view(torch.int32), x.half() + y, x.half() * 2, x.double() + y,
+        x.view(torch.int32), x.half() + y, x.half() * 2, x.double() + y, x * x.detach(),
     ],
 }  # fmt: skip
 INTEGERS: dict[str, Function] = {
@@ -144,7 +145,7 @@ PRODUCTS: dict[str, Function] = {
         F.linear(x, y[0]), F.linear(x, y[0], y[0, :, 0]), torch.addmm(x[0, :, :3], x[0], y[0].T),
         torch.addmm(x[0, :, :3], x[0], y[0].T, beta=0.5, alpha=2), torch.mv(x[0], y[0, 0]),
         torch.baddbmm(x[..., :3], x, y.mT), torch.outer(x[0, 0], y[0, 0]),
-        torch.dot(x[0, 0], y[0, 0]),
+        torch.dot(x[0, 0], y[0, 0]), torch.inner(x, y[0]), torch.inner(x[0, :, :3], y[0, :, :3]),
         torch.einsum("bij,bkj->bik", x, y), torch.einsum("...i,i->...", x, y[0, 0]),
         F.bilinear(x[0], y[0], torch.ones(2, 4, 4)), torch.kron(x[0], y[0, :1]),
         torch.chain_matmul(x[0], y[0].T, x[0]),
@@ -217,8 +218,8 @@ def array(x: Any) -> np.ndarray[Any, Any]:
 @pytest.mark.parametrize(("name", "function", "inputs"), CASES, ids=[it[0] for it in CASES])
 def test_results_are_those_of_pytorch(name: str, function: Function, inputs: Any) -> None:
     module = Module(function).eval()
-    program = compiler.from_torch(module, inputs)
-    results = program(*inputs)
+    with reaching("torch"):
+        results = compiler.from_torch(module, inputs)(*inputs)
     found = compiler.compile([it for it in results if isinstance(it, compiler.Tensor)]).run()
     wanted = module(*inputs)
     assert len(found) == len(wanted)

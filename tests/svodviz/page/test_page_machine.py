@@ -27,7 +27,7 @@ def chain_page(exported: Exported) -> Path:
 @pytest.fixture
 def page(open_page: Open, chain_page: Path) -> Any:
     found = open_page(chain_page)
-    set_state(found, stage="llvm_passes")
+    set_state(found, stage="llvm_passes", view="llvm_passes")
     found.wait_for_selector(".llvm-pass")
     return found
 
