@@ -37,7 +37,7 @@ def loaded(program: str) -> tuple[list[str], set[str]]:
         ("from compiler import Tensor", 118, {"numpy"}),
         (GRAPHS, 118, {"numpy"}),
         (f"{GRAPHS}\nx.numpy()", 341, {"numpy", "llvmlite"}),
-        (f"{GRAPHS}\nfrom compiler import compile\ncompile(x)", 362, {"numpy", "llvmlite"}),
+        (f"{GRAPHS}\nfrom compiler import compile\ncompile(x)", 361, {"numpy", "llvmlite"}),
     ],
     ids=["compiler", "svodviz", "Tensor", "graphs", "numpy()", "compile"],
 )
