@@ -125,7 +125,7 @@ def test_inputs_that_a_plan_swaps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ExecutionPlan, "_directly", swapped)
     stage, note = blamed(random(40, 30, name="x") - random(40, 30, name="y"))
     assert stage == "prepare().run(inputs)"
-    assert "it is right with inputs 0 (x) and 1 (y) exchanged" in note
+    assert "inputs 0 (x) and 1 (y)" in note
 
 
 def test_what_a_second_run_forgets(monkeypatch: pytest.MonkeyPatch) -> None:

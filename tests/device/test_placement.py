@@ -176,8 +176,10 @@ def test_a_budget_refuses_a_tensor_by_name() -> None:
     made = Compilation([y.node], Options(), "large")
     memory.budget = memory.use.live + 1024
     try:
-        with pytest.raises(SizeError, match="does not fit in the memory budget"):
+        with pytest.raises(SizeError) as caught:
             made.run()
+        assert caught.value.operation == "allocate"
+        assert f"at most {memory.budget:,} bytes" in caught.value.expected
     finally:
         memory.budget = None
     assert made.run()[0].sum() == 1 << 17

@@ -161,7 +161,7 @@ def test_a_task_that_raises_names_the_line(engine: Any, tmp_path: Path) -> None:
     found = Tensor.load(path)
     program = found.to("DASK").exp()
     np.save(path, A[:4])
-    with pytest.raises(CompileError, match="the file here differs from the one") as caught:
+    with pytest.raises(CompileError, match="file") as caught:
         program.numpy()
     assert "test_engine.py" in str(caught.value)
 

@@ -44,10 +44,9 @@ def test_names_of_data() -> None:
     wide = Tensor(np.ones(4), name="w")
     made = line() - 1
     y = narrow() * wide
-    assert told(y) == [
-        f"float32 becomes float64 at test_widening.py:{line() - 2} in mul, "
-        f"with float64 w (test_widening.py:{made})"
-    ]
+    (note,) = told(y)
+    assert f"test_widening.py:{line() - 2} in mul" in note
+    assert note.endswith(f"float64 w (test_widening.py:{made})")
 
 
 @pytest.mark.parametrize("call", [

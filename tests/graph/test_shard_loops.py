@@ -157,7 +157,10 @@ def test_the_lines_of_a_step_are_kept() -> None:
 
 def test_tensors_in_different_places_are_refused() -> None:
     x, y = Tensor(X).shard(THREE, 0), Tensor(X).to("CPU:1")
-    with pytest.raises(DeviceError, match="operands are on different devices"):
+    with pytest.raises(DeviceError) as caught:
         compiler.repeat(2, lambda _, s: s + 1 + y.sum(), x)
-    with pytest.raises(DeviceError, match="operands are on different devices"):
+    assert caught.value.operation == "repeat"
+    assert caught.value.got == f"{', '.join(THREE)} and CPU:1"
+    with pytest.raises(DeviceError) as caught:
         compiler.repeat(2, lambda _, s, t: (s, t), Tensor(X).to("CPU:2"), y)
+    assert (caught.value.operation, caught.value.got) == ("repeat", "CPU:2 and CPU:1")

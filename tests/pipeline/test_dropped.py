@@ -177,7 +177,7 @@ def test_and_in_processes_that_tests_start(is_error: bool) -> None:
         [sys.executable, "-c", CHILD], capture_output=True, text=True, env=env, check=False
     )
     if is_error:
-        assert made.returncode and "ScheduleError: vectorize: there is no axis i9" in made.stderr
+        assert made.returncode and "ScheduleError: vectorize: " in made.stderr
     else:
         assert made.stdout == "1\n"
 

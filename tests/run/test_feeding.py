@@ -233,9 +233,9 @@ def test_rows_that_contradict_each_other_are_refused(way: Callable[..., Any]) ->
         ({x: array(3, 2)}, "n = 3, the rows of x and n = 4, the rows of y as it was made"),
         ({x: array(5, 2)}, "n = 5, the rows of x and n = 4, the rows of y as it was made"),
     ):
-        with pytest.raises(DataError, match="run: variable n is bound to two values") as caught:
+        with pytest.raises(DataError) as caught:
             run(given)
-        assert caught.value.got == got
+        assert (caught.value.operation, caught.value.got) == ("run", got)
     a, b = array(5, 2), array(5, 2)
     close(run([a, b])[0], a + b)
     for key in ("n", n):

@@ -118,7 +118,7 @@ def test_data_that_do_not_fit_are_refused(
 
 def test_a_name_that_two_inputs_have_is_refused() -> None:
     plan = compiler.prepare(Tensor(array(2), name="x") + Tensor(array(2), name="x"))
-    with pytest.raises(DataError, match="several inputs have this name"):
+    with pytest.raises(DataError, match="several inputs"):
         plan.run({"x": array(2)})
     assert len(plan.run([array(2), array(2)])) == 1
 

@@ -225,7 +225,7 @@ def test_refused() -> None:
 def test_files_are_not_written(tmp_path: Any) -> None:
     np.save(tmp_path / "x.npy", np.arange(3.0))
     x = Tensor._of(read_npy(tmp_path / "x.npy"))
-    with pytest.raises(DataError, match="the memory of the tensor cannot be written") as caught:
+    with pytest.raises(DataError) as caught:
         x[0] = 1
     assert caught.value.got == "a file"
     y = x.contiguous()

@@ -176,7 +176,7 @@ def test_a_result_that_was_computed_has_a_gradient() -> None:
     assert y.item() == 5.0
     assert y.gradient(x).numpy().tolist() == [2, 4]
     h = (x * x).realize()
-    with pytest.raises(GradientError, match="this tensor does not depend on input 0"):
+    with pytest.raises(GradientError, match="input 0"):
         h.sum().gradient(x)
 
 

@@ -123,8 +123,8 @@ def test_where_of_numbers_by_truth_values() -> None:
 @pytest.mark.parametrize("method", ["var", "std"])
 def test_the_second_argument_of_a_spread(method: str) -> None:
     rows = page(lambda: getattr(tensor(A), method)(0, False), DataError)
-    assert rows[0] == f"{method}: too many positional arguments"
-    assert rows[2] == f"  expected: {method}(axis=None, *, keepdim=False, correction=1, dim=None)"
+    assert rows[1] == f"  got:      {method}(0, False)"
+    assert rows[2].startswith(f"  expected: {method}(axis=None, *, keepdim=")
 
 
 def test_max_of_two_tensors() -> None:

@@ -231,14 +231,15 @@ def test_more_rows_than_the_data_have() -> None:
 def test_two_values_are_refused_before_anything_runs() -> None:
     n = variable()
     x, y = Tensor(ROWS[:3], symbolic={0: n}), Tensor(ROWS[:4], symbolic={0: n})
-    with pytest.raises(DataError, match="variable n is bound to two values") as caught:
+    with pytest.raises(DataError) as caught:
         compiler.compile(x + y)
     line = test_two_values_are_refused_before_anything_runs.__code__.co_firstlineno + 2
     place = f"test_variables.py:{line}"
     assert caught.value.got == f"n = 3 ({place}) and n = 4 ({place})"
     other = Tensor(ROWS)[: Variable("n", 1, 5)]
-    with pytest.raises(DataError, match="variable n has two pairs of bounds"):
+    with pytest.raises(DataError) as caught:
         compiler.compile([x + 1, other + 1])
+    assert (caught.value.got, caught.value.expected) == ("1 … 6 and 1 … 5", "one pair")
 
 
 REFUSED: tuple[tuple[Callable[[Tensor], Any], type[CompileError], str, str], ...] = (

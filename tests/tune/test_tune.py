@@ -233,7 +233,8 @@ def test_realize_and_prepare_tune_too(measured: list[str]) -> None:
 def test_what_cannot_be_tried_is_said(measured: list[str]) -> None:
     x = Tensor(random(64)) * 2.0
     made = compiler.compile(x, Options(tune=0.5, cache=False, device="INTERPRET"))
-    assert made.tuning[0].words == "not tuned: it does not run as machine code"
+    reason = made.tuning[0].words.removeprefix("not tuned: ")
+    assert reason != made.tuning[0].words and "machine code" in reason
     large = compiler.compile(x, Options(tune=0.5, cache=False, memory_limit=100))
     assert large.tuning[0].words.startswith("not tuned: data of its own would take more")
     short = compiler.compile(x, Options(tune=1e-9, cache=False))

