@@ -1,9 +1,9 @@
 """moved: copies and conversions that cost: kernels that only move elements or change their type.
 
-Told of a kernel without arithmetic that is worth it, writes no result of the program, and is there
-because the program says so: by a conversion, or by a method of `COPIES`. What the compiler copies
-by itself, for zero padding or contiguous rows, it does where that pays. A copy that adds zero
-padding is not reported either.
+Reported for a kernel without arithmetic that writes no result of the program, and that the program
+asks for: by a conversion, or by a method of `COPIES`. Copies that the compiler inserts itself, for
+zero padding or contiguous rows, pay and are not reported. A copy that adds zero padding is not
+reported either.
 """
 
 from collections.abc import Iterator

@@ -223,8 +223,13 @@ class Choices(ShownAsText):
         return not self.has("vectorize")
 
     def without(self, *starts: str) -> "Choices":
-        """These choices without those whose text begins with one of `starts`: "pack", "tile i1"."""
+        """These choices without those whose text begins with one of `starts`: "pack", "tile i1".
+
+        Raises `ScheduleError` for a word that is no kind of choice.
+        """
         wanted = [start.split() for start in starts]
+        for words in wanted:
+            _kind_of(words[0] if words else "")
         kept = (r for r in self.rows if not any(_begins(show(r).split(), w) for w in wanted))
         return Choices(tuple(kept), self.refused)
 
@@ -316,15 +321,19 @@ def _line(line: str) -> Iterator[Choice]:
             yield replace(_parsed(part.split()), because=because.strip())
 
 
+def _kind_of(first: str) -> type[Choice]:
+    """The class of a choice by the first word of its text. Raises `ScheduleError` for others."""
+    kind = next((k for k in KINDS if word_of(k) == first), None)
+    if kind is None:
+        raise ScheduleError("choices", "no such choice", got=first,
+                            expected=", ".join(map(word_of, KINDS)),
+                            hint=renamed_pass(first))  # fmt: skip
+    return kind
+
+
 def _parsed(words: list[str]) -> Choice:
     """One choice from the words of its text."""
-    kind = next((k for k in KINDS if word_of(k) == words[0]), None)
-    if kind is None:
-        expected_kinds = ", ".join(map(word_of, KINDS))
-        raise ScheduleError(
-            "choices", "no such choice", got=words[0], expected=expected_kinds,
-            hint=renamed_pass(words[0]),
-        )  # fmt: skip
+    kind = _kind_of(words[0])
     if kind is Reorder:
         return Reorder(tuple(words[1:]))
     names = _written(kind)

@@ -13,7 +13,16 @@ from compiler.tensors.gradients import no_grad
 from compiler.tensors.writing import assign_together
 
 
-class LayerNorm(Module):
+class _Norm(Module):
+    def _refuse_misfit(self, x: Tensor, extents: tuple[int, ...], first: int) -> None:
+        """Raise `ShapeError` unless `x` has `extents` on its axes from `first` on."""
+        if x.shape[first:][: len(extents)] != extents:
+            expected = f"{', '.join(map(str, extents))} on the axes from {first} on"
+            raise ShapeError(type(self).__name__, "the input does not fit the layer",
+                             got=short(x.node), expected=expected)  # fmt: skip
+
+
+class LayerNorm(_Norm):
     """Layer normalisation over the last axes, of `normalized_shape`: (x - mean) / sqrt(variance +
     eps) * `weight` + `bias`, both of that shape."""
 
@@ -30,12 +39,13 @@ class LayerNorm(Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """The normalised input, with its shape."""
+        self._refuse_misfit(x, self.shape, -len(self.shape))
         made = x.layernorm(tuple(range(-len(self.shape), 0)), self.eps)
         made = made if self.weight is None else made * self.weight
         return made if self.bias is None else made + self.bias
 
 
-class RMSNorm(Module):
+class RMSNorm(_Norm):
     """Root-mean-square normalisation: x / sqrt(mean of x² + eps) over the last axis, times `weight`
     [normalized_shape]."""
 
@@ -48,10 +58,11 @@ class RMSNorm(Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """The normalised input, with its shape."""
+        self._refuse_misfit(x, self.weight.shape, -1)
         return x.rms_norm(-1, self.weight, self.eps)
 
 
-class GroupNorm(Module):
+class GroupNorm(_Norm):
     """Group normalisation: [n, num_channels, …] with the channels of each of `num_groups` groups
     normalised together."""
 
@@ -60,16 +71,17 @@ class GroupNorm(Module):
         self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True,
         dtype: object = initial.FLOAT,
     ) -> None:  # fmt: skip
-        self.groups, self.eps = num_groups, eps
+        self.groups, self.channels, self.eps = num_groups, num_channels, eps
         self.weight = initial.full((num_channels,), 1.0, dtype) if affine else None
         self.bias = initial.full((num_channels,), 0.0, dtype) if affine else None
 
     def forward(self, x: Tensor) -> Tensor:
         """The normalised input, with its shape."""
+        self._refuse_misfit(x, (self.channels,), 1)
         return x.group_norm(self.groups, self.weight, self.bias, self.eps)
 
 
-class _BatchNorm(Module):
+class _BatchNorm(_Norm):
     ranks: ClassVar[tuple[int, ...]]
 
     @constructor
@@ -92,6 +104,7 @@ class _BatchNorm(Module):
             raise ShapeError(type(self).__name__, "the input has another rank",
                              got=short(x.node), expected=wanted)  # fmt: skip
         mean, variance = self.running_mean, self.running_var
+        self._refuse_misfit(x, mean.shape, 1)
         if self.training:
             axes = tuple(axis for axis in range(x.ndim) if axis != 1)
             exact = x._as_wide()  # statistics of 16-bit floats are rounded once, on use

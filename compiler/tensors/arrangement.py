@@ -11,7 +11,7 @@ import numpy as np
 from compiler.core.dtypes import Scalar, int64, parse
 from compiler.core.errors import AxisError, DTypeError, ShapeError
 from compiler.graph.nodes import Shape, const, first_of
-from compiler.tensors.gathering import counting
+from compiler.tensors.gathering import counting, refuse_out_of_range
 from compiler.tensors.joining import Joining
 from compiler.tensors.reductions import Reductions
 from compiler.tensors.scans import Scans
@@ -71,10 +71,9 @@ class Arrangement(Writing, Scans, Joining, Reductions):
         """
         place = axis_of("split", axis if dim is None else dim, self.ndim)
         extent, lengths = self.shape[place], integers("split", (sizes,))
-        if isinstance(sizes, int):
-            step = max(sizes, 1)
-            lengths = tuple(min(step, extent - at) for at in range(0, extent, step)) or (0,)
-        if sum(lengths) != extent or any(n < 0 for n in lengths) or sizes == 0 < extent:
+        if isinstance(sizes, int) and sizes > 0:
+            lengths = tuple(min(sizes, extent - at) for at in range(0, extent, sizes)) or (0,)
+        if sum(lengths) != extent or any(n < 0 for n in lengths):
             raise ShapeError(
                 "split", f"the parts do not make up axis {place}", got=str(sizes),
                 expected=f"a positive size, or sizes with the sum {extent}",
@@ -306,6 +305,7 @@ class Arrangement(Writing, Scans, Joining, Reductions):
         pairs = enumerate(zip(self.shape, index.shape, strict=True))
         wide = [i if at == place or n == 1 else n for at, (n, i) in pairs]
         if isinstance(index, TensorValue):
+            refuse_out_of_range("take_along_axis", index, self.shape[place], place)
             index = self._new(index.node).broadcast_to(*wide)
         else:
             index = np.broadcast_to(index, wide)

@@ -46,9 +46,7 @@ def positions_of(
         return _known_positions(operation, given, extent, axis, like)
     if given.dtype.kind not in "iu" and (given.size or isinstance(item, np.ndarray)):
         raise _no_positions(operation, str(given.dtype))
-    wrong = given[(given < -extent) | (given >= extent)]
-    if wrong.size:
-        raise out_of_range(operation, wrong.flat[0], axis, extent)
+    _check_range(operation, given, extent, axis)
     whole = given.astype(np.int64)
     positions = np.asarray(np.where(whole < 0, whole + extent, whole), order="C")
     own = item.node.devices if isinstance(item, TensorValue) else ()
@@ -71,6 +69,19 @@ def _known_positions(
     whole = np.asarray(given.astype(np.int64), order="C")
     made: TensorNode = replicated_like(new_buffer(whole, is_lifted=True), like)
     return _from_end(made, extent) if (given < 0).any() else made
+
+
+def refuse_out_of_range(operation: str, item: object, extent: int, axis: int) -> None:
+    """Raise `AxisError` if an index that needs no computation is out of range."""
+    given = known(item)
+    if given is not None and given.dtype.kind in "iu":
+        _check_range(operation, given, extent, axis)
+
+
+def _check_range(operation: str, given: Array, extent: int, axis: int) -> None:
+    wrong = given[(given < -extent) | (given >= extent)]
+    if wrong.size:
+        raise out_of_range(operation, wrong.flat[0], axis, extent)
 
 
 def out_of_range(operation: str, index: object, axis: int, extent: int) -> AxisError:

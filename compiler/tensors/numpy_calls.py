@@ -54,6 +54,9 @@ REFUSED = frozenset(_words("can_cast linspace result_type"))
 FLAT = ("cumprod", "cumsum")
 """Functions that NumPy applies to the flattened tensor if no axis is given."""
 
+SORTS = ("argsort", "sort")
+"""Functions that NumPy applies to the flattened tensor for `axis=None`; the default is -1."""
+
 COMPUTED = frozenset(
     _words(
         "allclose array2string array_equal array_equiv array_repr array_str may_share_memory "
@@ -88,7 +91,7 @@ def ufunc(
     name = function.__name__
     if how == "reduce" and name in FOLDS:
         with called(FOLDS[name]):
-            folded = {"axis": 0, **_wanted(given)}
+            folded = {"axis": given.pop("axis", 0), **_wanted(given)}  # axis=None is all axes
             return _result(getattr(_tensor(like, inputs[0]), FOLDS[name])(*inputs[1:], **folded))
     method = method_of(type(like), name)
     with called(method or name):
@@ -118,6 +121,7 @@ def function(
     with called(method or function.__name__):
         _refuse_out(name, given)
         if name in ARRANGED:
+            _refuse_misfit(name, ARRANGED[name], (like, *args), given)
             return ARRANGED[name](like, *args, **given)
         if not method:
             adopted = standard(name)
@@ -128,7 +132,8 @@ def function(
         several = arguments.pop("arys", ())
         tensor = _tensor(like, *several) if several else _tensor(like, *_first(arguments))
         named = {**DEFAULTS.get(name, {}), **_wanted(arguments)}
-        if name in FLAT and "axis" not in named:
+        is_sorted_flat = name in SORTS and arguments.get("axis", -1) is None
+        if is_sorted_flat or (name in FLAT and "axis" not in named):
             tensor = tensor.ravel()
         return getattr(tensor, method)(**named)
 
@@ -178,6 +183,18 @@ def _refuse_out(name: str, given: dict[str, Any]) -> None:
         expected="a new tensor: array = array + x",
         hint="array += x.numpy() computes x now",
     )  # fmt: skip
+
+
+def _refuse_misfit(
+    name: str, arranged: Callable[..., Any], args: Sequence[Any], given: Mapping[str, Any]
+) -> None:
+    """Raise `DataError` for arguments that `arranged` does not have."""
+    try:
+        inspect.signature(arranged).bind(*args, **given)
+    except TypeError as error:
+        named = "".join(f", {each}=" for each in given)
+        raise DataError(f"np.{name}", f"for tensors: {error}", got=f"a Tensor{named}",
+                        hint=f"np.{name}(x.numpy(), ...) computes x now") from None  # fmt: skip
 
 
 def _leaves(like: TensorValue, name: str, given: Mapping[str, Any]) -> DataError:

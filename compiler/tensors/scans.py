@@ -15,7 +15,7 @@ from compiler.tensors.binary import Binary
 from compiler.tensors.movement import Movement
 from compiler.tensors.rank_zero import of_rank_zero
 from compiler.tensors.reductions import sum_type
-from compiler.tensors.shapes import axes_of, written
+from compiler.tensors.shapes import axis_of, written
 from compiler.tensors.value import (
     Operand,
     as_node,
@@ -80,7 +80,7 @@ class Scans(Movement, Binary):
 
     def _last(self, running: Self, axis: int) -> Self:
         """The last position of each running extreme."""
-        (place,) = axes_of("cummax", axis, self.ndim)
+        place = axis_of("cummax", axis, self.ndim)
         along = (-1, *(1,) * (self.ndim - place - 1))
         index = self._new(Iota((), self.shape[place], int64)).reshape(along)
         is_met = self.eq(running)
@@ -89,7 +89,7 @@ class Scans(Movement, Binary):
         return is_met.where(index, 0)._scan("cummax", "max", place)
 
     def _scan(self, method: str, reduction: str, axis: int) -> Self:
-        (place,) = axes_of(method, axis, self.ndim)
+        place = axis_of(method, axis, self.ndim)
         is_total = reduction in ("sum", "prod")
         dtype = sum_type(self.dtype) if is_total else self.dtype
         inner = dtype.accumulator if is_total else dtype

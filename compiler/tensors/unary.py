@@ -11,6 +11,7 @@ from compiler.core import dtypes
 from compiler.core.errors import DTypeError
 from compiler.graph.nodes import TensorNode, const, elementwise
 from compiler.tensors.apply import apply
+from compiler.tensors.shapes import integers
 from compiler.tensors.value import TensorValue, cast_to, traced
 
 
@@ -129,7 +130,13 @@ class Unary(TensorValue):
 
     def round(self, decimals: int = 0) -> Self:
         """Rounded to the given number of decimals, ties to even. Integers and truth values stay
-        unchanged. As in NumPy, x * 10^decimals is rounded."""
+        unchanged; for negative `decimals` they raise `DTypeError`. As in NumPy, x * 10^decimals is
+        rounded."""
+        (decimals,) = integers("round", (decimals,))
+        if decimals < 0 and not self.dtype.is_float:
+            raise DTypeError("round", "integers are not rounded to tens", got=str(self.dtype),
+                             expected="floats, or decimals of 0 or more",
+                             hint="cast(float64) first")  # fmt: skip
         if not decimals or not self.dtype.is_float:
             return self._unary("round")
         scale = const(10.0 ** abs(decimals), self.dtype, self.shape)

@@ -170,7 +170,7 @@ def _parser() -> argparse.ArgumentParser:
                          help="run the program, and show the measured times")  # fmt: skip
     explore.add_argument("--open", action="store_true", dest="is_opened", help=OPEN)
     show = commands.add_parser("show", help="print a stage")
-    stages = [*BY_ID, "modules", "decisions", "findings", "summary"]
+    stages = [*BY_ID, "decisions", "findings", "summary"]
     show.add_argument("--stage", choices=stages, default="summary", metavar="STAGE",
                       help=f"{', '.join(stages[:-1])}, or summary (the default)")  # fmt: skip
     show.add_argument("--findings", action="store_const", dest="stage", const="findings",

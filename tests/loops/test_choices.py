@@ -69,7 +69,11 @@ def test_choices_can_be_left_out() -> None:
     assert text(choices.without("unroll i0.1.0", "vectorize")) == (
         "tile i0 16 peel; tile i0.1 4 peel; unroll i0.2"
     )
-    assert choices.without("til", "tile i") == choices
+    assert choices.without("tile i") == choices
+    for wrong, hint in (("til", ""), ("keep i0", "keep was renamed: write cache_row"), ("", "")):
+        with pytest.raises(ScheduleError, match="no such choice") as caught:
+            choices.without(wrong)
+        assert caught.value.hint == hint
     assert choices.without("tile i0").has("tile")
 
 

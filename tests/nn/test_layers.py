@@ -121,6 +121,20 @@ def test_batches_are_followed_and_used_later() -> None:
         layer(Tensor(np.ones((1, 2, 3, 4), "float32")))
 
 
+@pytest.mark.parametrize(
+    ("layer", "shape"),
+    [
+        (nn.LayerNorm(4), (3, 1)), (nn.LayerNorm(1), (3, 4)), (nn.LayerNorm((3, 4)), (4,)),
+        (nn.RMSNorm(4), (3, 1)), (nn.GroupNorm(1, 3), (2, 1, 4, 4)), (nn.GroupNorm(3, 3), (3,)),
+        (nn.BatchNorm1d(4), (3, 1)), (nn.BatchNorm2d(1), (2, 3, 4, 4)),
+    ],
+)  # fmt: skip
+def test_no_layer_broadcasts_its_input(layer: nn.Module, shape: tuple[int, ...]) -> None:
+    with pytest.raises(ShapeError, match="the input does not fit the layer") as caught:
+        layer(Tensor(np.ones(shape, "float32")))
+    assert caught.value.operation == type(layer).__name__
+
+
 def test_dropout_only_while_it_learns() -> None:
     drop = nn.Dropout(0.5)
     x = Tensor(np.ones(64, "float32"))

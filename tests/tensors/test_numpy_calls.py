@@ -117,6 +117,10 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "array_split at": lambda t: np.array_split(t, [1], axis=1)[1],
     "sort": lambda t: np.sort(-t, 1),
     "argsort": lambda t: np.argsort(-t, 1),
+    "sort flat": lambda t: np.sort(-t, axis=None),
+    "argsort flat": lambda t: np.argsort(-t, axis=None),
+    "reduce all": lambda t: np.add.reduce(t, axis=None),
+    "reduce": lambda t: np.maximum.reduce(t),
     "median": lambda t: np.median(t),
     "quantile": lambda t: np.quantile(t, 0.3, axis=0),
     "take": lambda t: np.take(t, [1, 0], axis=1),
@@ -269,9 +273,15 @@ def test_what_would_leave_the_graph() -> None:
     hint = "  hint:     np.linalg.eig(x.numpy()) computes x now"
     assert page(lambda: np.linalg.eig(t))[-1] == hint
     assert page(lambda: np.heaviside(t, t))[-1] == (
-        "  hint:     np.heaviside(x.numpy()) computes x now")
+        "  hint:     np.heaviside(x.numpy()) computes x now"
+    )
     assert page(lambda: np.exp(t, dtype=np.float64))[1] == "  got:      a Tensor and dtype="
     assert page(lambda: np.multiply.outer(t, t))[0].startswith("np.multiply.outer: this would")
+    assert page(lambda: np.copy(t, order="F")) == [
+        "np.copy: for tensors: got an unexpected keyword argument 'order'",
+        "  got:      a Tensor, order=",
+        "  hint:     np.copy(x.numpy(), ...) computes x now",
+    ]
     assert page(lambda: np.sum(t, where=A > 2))[0] == "sum: there is no argument where"
     assert page(lambda: np.split(t, 2, axis=1))[0] == "np.split: axis 1 has no such equal parts"
     assert page(lambda: np.pad(t, 1, "mean"))[0].startswith("np.pad: tensors are padded")

@@ -158,6 +158,7 @@ def test_a_tuple_is_an_index() -> None:
     ("use", "error", "text"),
     [
         (lambda x: x.split(0), ShapeError, "split: the parts do not make up axis 0"),
+        (lambda x: x.split(-1), ShapeError, "split: the parts do not make up axis 0"),
         (lambda x: x.split([1, 1], 1), ShapeError, "split: the parts do not make up axis 1"),
         (lambda x: x.chunk(0), ShapeError, "chunk: no parts"),
         (lambda x: x.narrow(0, 2, 2), ShapeError, "shrink: the part of axis 0"),
@@ -170,6 +171,15 @@ def test_a_tuple_is_an_index() -> None:
         (lambda x: x.diff(-1), ShapeError, "diff: a negative number of times"),
         (lambda x: x.one_hot(3), DTypeError, "one_hot: classes are integers"),
         (lambda x: x.take_along_axis([0], 0), ShapeError, "the indices have another rank"),
+        (
+            lambda x: x.take_along_axis(Tensor([[[5]]]), 2),
+            AxisError,
+            "take_along_axis: index 5 is out of range for axis 2",
+        ),
+        (lambda x: x.round(1.5), ShapeError, "round: "),
+        (lambda x: x.cast("int32").round(-1), DTypeError, "round: integers are not rounded"),
+        (lambda x: x.cumsum(None), ShapeError, "cumsum: extents and axes are integers"),
+        (lambda x: x.cumprod((0, 1)), AxisError, "cumprod: this needs one axis"),
         (lambda x: x[np.ones((2, 4), bool)], AxisError, "the mask does not fit"),
         (lambda x: x[..., np.ones(4, bool)], AxisError, "the mask does not fit"),
         (lambda x: x[:, np.ones(3, bool)], AxisError, "the mask does not fit"),
