@@ -4,7 +4,6 @@ In order: each imports only what stands before it.
 
     accesses.py               the loads and stores of a kernel with one output
     lanes.py                  vectorisation and parallelisation, shared by all kinds of kernels
-    choose_borders.py         choices for kernels that pad what they read with zeros
     choose_columns.py         choices for reductions over a strided axis
     products.py               the parts of a kernel that is a sum of products of two arrays
     choose_dots.py            choices for products of few rows: dot products

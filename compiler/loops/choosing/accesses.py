@@ -36,7 +36,7 @@ class Access:
     `is_affine`: the index is a sum of multiples of ranges, plus a start that may be a variable.
     """
 
-    node: ScalarNode
+    node: Load | Store
     argument: Argument
     steps: dict[Range, int]
     uneven: frozenset[Range]

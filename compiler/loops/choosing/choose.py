@@ -29,10 +29,9 @@ from dataclasses import replace
 from compiler.core.reason import Number, Reason
 from compiler.loops.choices import Choices, Refused, Row, chosen, word
 from compiler.loops.choosing.accesses import Accesses, accesses
-from compiler.loops.choosing.choose_borders import borders
 from compiler.loops.choosing.choose_columns import columns
 from compiler.loops.choosing.choose_dots import dots
-from compiler.loops.choosing.choose_elementwise import elementwise
+from compiler.loops.choosing.choose_elementwise import borders, elementwise
 from compiler.loops.choosing.choose_groups import groups
 from compiler.loops.choosing.choose_outer_products import outer_products
 from compiler.loops.choosing.choose_products import products

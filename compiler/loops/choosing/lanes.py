@@ -130,9 +130,13 @@ def _step(access: Access, axis: Range, step: int) -> Number:
 
 def side_by_side(seen: Accesses, model: MachineModel, most: int) -> int:
     """The unrolled vectors of a kernel without reductions: all their values fit in registers."""
-    is_expensive = any(isinstance(n, Alu) and n.op in POLYNOMIALS for n in seen.order)
-    several = BESIDE_CONSTANTS if is_expensive and not model.broadcasts else most
+    several = BESIDE_CONSTANTS if has_polynomials(seen) and not model.broadcasts else most
     return max(min(several, model.registers // max(alive(place(seen.body), seen.needs), 1)), 1)
+
+
+def has_polynomials(seen: Accesses) -> bool:
+    """True if the kernel has operations with many constants."""
+    return any(isinstance(n, Alu) and n.op in POLYNOMIALS for n in seen.order)
 
 
 def in_vectors(

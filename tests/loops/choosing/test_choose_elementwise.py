@@ -1,20 +1,24 @@
-"""Elements by themselves: every second one, and rows of a table wherever an index says they are."""
+"""Elements by themselves: every second one, rows of a table wherever an index says they are, rows
+with borders."""
 
 from typing import Any
 
 import numpy as np
 import pytest
 
-from compiler import Tensor
+from compiler import Options, Tensor, compile
 from compiler.loops.choices import Choices, text
 from compiler.loops.choosing.choose import choose
 from compiler.machines.model import DEFAULT
+from compiler.machines.named import MACHINES
 from tests.evaluate import assert_same, evaluate, every_engine
 from tests.search.choosing import bodies, plain_loops
 from tests.search.terms import program
 
 Array = np.ndarray[Any, Any]
 POSITIONS = np.array([[0, 8, -9], [3, -1, 5]])
+SHAPES = ((3, 5, 30), (2, 3, 32), (4, 31), (7, 7), (1, 14), (2, 62), (3, 4, 126))
+"""Shapes that get a border of zeros."""
 OUTSIDE = np.array([9, 2**40, -10, -(2**63), 2**63 - 1])
 
 
@@ -90,3 +94,45 @@ def test_folds_of_rows_of_a_table(width: int, engine: str) -> None:
         assert_same(evaluate(got.sum(axis), engine), expected.sum(axis), axis)
         assert_same(evaluate(got.max(axis), engine), expected.max(axis), axis)
     assert_same(evaluate(got.sum((0, 2)), engine), expected.sum((0, 2)))
+
+
+@pytest.mark.parametrize("engine", ["loops", "lowered", "machine"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_borders(shape: tuple[int, ...], dtype: type, engine: str) -> None:
+    x: Array = np.random.default_rng(0).integers(-9, 9, shape).astype(dtype)
+    widths = [(1, 1)] * len(shape)
+    got = evaluate((Tensor(x) * 2).pad(widths), engine)
+    assert_same(got, np.pad(x * 2, widths).astype(dtype))
+
+
+@pytest.mark.parametrize("machine", ["x86-avx512", "x86-avx2", "arm-neon"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_borders_in_vectors(shape: tuple[int, ...], machine: str) -> None:
+    x = np.random.default_rng(1).standard_normal(shape).astype(np.float32)
+    joined = Tensor(x).cat(Tensor(x[..., 1:]), dim=-1)
+    for value, expected in (
+        (Tensor(x).tanh().pad(1), np.pad(np.tanh(x), 1)),
+        (joined, np.concatenate((x, x[..., 1:]), -1)),
+        (joined.tanh(), np.tanh(np.concatenate((x, x[..., 1:]), -1))),
+    ):
+        got = compile(value, Options(machine=machine, threads=2)).run()[0]
+        np.testing.assert_allclose(got, expected, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize(("given", "machine", "expected"), [
+    ("x0 = float32[8, 32]; x0.pad(1)", "x86-avx512", ""),
+    ("x0 = float32[8, 32]; x0.tanh().pad(1)", "x86-avx512",
+     "tile i1 32 peel; tile i1.1 16 peel; unroll i1.1.0; vectorize i1.1.1; tile i1.2 16 mask; "
+     "vectorize i1.2.1"),
+    ("x0 = float32[8, 32]; x0.tanh().pad(1)", "x86-avx2", ""),
+    ("x0 = float32[8, 9]; x1 = float32[8, 7]; x0.cat(x1, dim=1)", "x86-avx512",
+     "tile i1 16 peel; vectorize i1.1"),
+    ("x0 = float32[8, 5]; x1 = float32[8, 5]; x0.cat(x1, dim=1)", "x86-avx512",
+     "tile i1 8 peel; vectorize i1.1; tile i1.2 8 mask; vectorize i1.2.1"),
+    ("x0 = float32[8, 9]; x1 = float32[8, 7]; x0.cat(x1, dim=1)", "x86-avx2", ""),
+    ("x0 = float32[4096, 125]; x0.pad(1)", "x86-avx512", "parallelize i0 2"),
+])  # fmt: skip
+def test_rows_with_borders_that_are_vectors(given: str, machine: str, expected: str) -> None:
+    loops = plain_loops(bodies(program(given))[-1])
+    assert text(choose(loops, MACHINES[machine].model)) == expected
