@@ -20,7 +20,7 @@ NOWHERE: Held = frozenset()
 
 
 class Spread:
-    """The modules of nodes and entities, found once for each."""
+    """The modules of nodes and entities, cached."""
 
     def __init__(
         self, modules: Modules, lines_of: Callable[[TensorNode], Iterable[Origin]]
@@ -33,7 +33,7 @@ class Spread:
         self._around: dict[Held, tuple[tuple[int, bool], ...]] = {}
 
     def of_node(self, node: TensorNode) -> Held:
-        """The modules of a tensor node, of a loop those of what it repeats."""
+        """The modules of a tensor node; for a loop, those of the nodes that it repeats."""
         held = self._nodes.get(node)
         if held is None:
             origins = (it for each in inside(node) for it in self._lines_of(each))
@@ -42,22 +42,22 @@ class Spread:
         return held
 
     def of(self, entity: str) -> Held:
-        """The modules of an entity of a stage that was followed."""
+        """The modules of an entity of a stage that `follow` has added."""
         return self._entities.get(entity, NOWHERE)
 
     def begin(self, nodes: Iterable[tuple[str, TensorNode]]) -> None:
-        """Take in tensor nodes by their entities; a node and what it became have one."""
+        """Add tensor nodes by their entities; a node and its replacements share one."""
         for entity, node in nodes:
             self._entities[entity] = self._union((self.of(entity), self.of_node(node)))
 
     def follow(self, stage: Stage) -> None:
-        """Add the entities of a stage; their parents have been added before."""
+        """Add the entities of a stage, after those of their parents."""
         for entity, parents in stage.links.items():
             if parents and not entity.startswith("graph:"):
                 self._entities[entity] = self._union(tuple(map(self.of, parents)))
 
     def settle(self, entity: str, held: Held) -> None:
-        """An entity is in these modules, whatever it descends from."""
+        """Set the modules of an entity, regardless of its ancestors."""
         self._entities[entity] = held
 
     def _union(self, held: tuple[Held, ...]) -> Held:
@@ -69,8 +69,8 @@ class Spread:
         return union
 
     def around(self, held: Held) -> tuple[tuple[int, bool], ...]:
-        """All modules that something is in, those around the innermost too, each with whether it is
-        in others as well."""
+        """The modules `held` and all modules around them; each with True if the entity is in other
+        modules, too."""
         rows_of = self._around.get(held)
         if rows_of is None:
             chains = {at: self.modules.around(at) for at in held}

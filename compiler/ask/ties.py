@@ -1,12 +1,12 @@
-"""ties: the elements in which a comparison of values with a selection of them can turn by rounding.
+"""ties: comparisons of values with their own maximum or minimum whose result rounding may change.
 
     y == max(y)     one element is equal to the maximum, whatever rounding does to all of them
     max(y) - y      is 0 there
 
-Every copy of a value has the same bits. So each element of a value that is only moved, or selected
-by its size, carries the number of the element that it is; two with one number compare in the same
-way in every stage. Where rounding may exchange the elements that are selected there is no number,
-and a comparison may turn.
+Every copy of a value has the same bits. So each element gets a number, which moves and selections
+(max, min, sort) pass on: two copies of one element have the same number, and compare alike in every
+stage. An element has no number if rounding may change which one is selected; then a comparison with
+it may differ between stages.
 
     y      [1.0, 3.0, 2.0]      numbers 0, 1, 2
     max(y) [3.0]                number 1; none where rounding may make 2.0 the greatest
@@ -35,7 +35,7 @@ APART = 1 << 40
 
 
 class Numbers:
-    """The numbers of elements, of those nodes that comparisons with a selection need."""
+    """The numbers of elements, for the nodes that are compared with a selection of them."""
 
     def __init__(self, order: Sequence[TensorNode]) -> None:
         self.wanted: set[TensorNode] = set()
@@ -63,7 +63,7 @@ class Numbers:
         self.held[node] = numbers + self.count * APART
 
     def forget(self, node: TensorNode) -> None:
-        """Nothing needs this node any more."""
+        """Drop the numbers of a node that no later node needs."""
         self.held.pop(node, None)
 
     def unmoved(self, node: TensorNode) -> Array | None:

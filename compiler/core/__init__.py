@@ -18,7 +18,7 @@ In order: each imports only what stands before it.
     lineage.py      everything one value is, in every stage, found along the recorded links
     errors.py       errors, each a small page
     garbage.py      Python's search for garbage in cycles, put off while compiling
-    lazy.py         names of a package that are loaded when somebody first asks for them
+    lazy.py         lazy loading: a package's names are imported on first use
     dtypes.py       element types: names, sizes, kinds, and NumPy-2 promotion (done by NumPy itself)
     isolated.py     Python in a process of its own, safe from the current folder
     keywords.py     arguments of public calls

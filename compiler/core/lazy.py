@@ -1,8 +1,8 @@
-"""Names of a package that are loaded, with what they need, when somebody first asks for them.
+"""Lazy loading: a package's names are imported, with the modules they need, on first use.
 
-A module is loaded under a lock of Python's own, which stays locked in a process that is made by
-`fork` meanwhile: a fork waits until all are loaded. Nothing looks for garbage while they are:
-modules hold on to all that they make.
+Python imports a module under a lock, which would stay locked in a process forked meanwhile: a fork
+waits until all imports have finished. Garbage collection is off during imports, since modules keep
+the objects that they create.
 """
 
 import threading

@@ -63,7 +63,7 @@ class Rewrite:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """One rule application as nodes: what `Rewrite` is made from when somebody asks."""
+    """One rule application as nodes, from which `Rewrite` is created on demand."""
 
     rule: str
     algebra: str

@@ -1,4 +1,4 @@
-"""noted: the record of a run from which its timeline is drawn: its plan, and the client's activity.
+"""noted: the record of one run, for its timeline: the plan, and the activities of the client.
 
 It holds no data, only the keys of arrays.
 """

@@ -1,8 +1,8 @@
 """float64: float64 by accident, and where it came in.
 
-Told where what follows a conversion that nobody asked for (`widening.py`) is worth it, or where a
-result of the program is float64 for it. In float32 the same loops have twice the lanes and half the
-bytes, so half of the time in float64 beyond launches is what it would bring.
+Reported if the operations after an implicit conversion (`widening.py`) take enough time, or if it
+makes a result of the program float64. In float32 the same loops have twice the lanes and half the
+bytes, so the gain is half of their time without launches.
 """
 
 from collections.abc import Iterator

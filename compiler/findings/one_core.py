@@ -1,7 +1,7 @@
 """one_core: parallel loops that were refused though the kernel's work is worth several threads.
 
-A kernel with too little work for several cores is not reported; nor is a program
-that has one core. Told where a loop around the work is missing that could be shared out.
+Reported if no outer loop can be divided among the cores. A kernel with too little work for several
+cores is not reported; nor is a program on a machine with one core.
 """
 
 from collections.abc import Iterator

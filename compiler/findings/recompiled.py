@@ -1,8 +1,8 @@
 """recompiled: numbers and shapes that compile anew at every call.
 
 A line whose programs differ in numbers alone compiles four times (`run/numbers.py`); one that has
-had `MANY` programs compiled keeps on. Told of a program made by such lines: what was compiled for
-them is counted where data are asked for, so a program that is only looked at has none.
+had `MANY` programs compiled will compile more. Reported for a program made by such lines. Programs
+are counted when data are read, so a program that is only explored has none.
 """
 
 from collections.abc import Iterator

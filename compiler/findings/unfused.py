@@ -1,11 +1,10 @@
 """unfused: fusions that were refused, and what they would bring.
 
-Told of values that pass through memory from one kernel to the next where one kernel would be worth
-it by the cost model (`schedule/analysis/opportunities.py`), and where the program has a say: a
-value that it asks for in memory, or that would be computed in its reader after `.fuse()`.
-Kernels that merely read the same, or the two parts of a split reduction, are not reported, nor is a
-value that has zeros put around (what computes them where it reads asks for them at each read) or
-that would be computed again for each of its readers.
+Reported for a value that passes through memory from one kernel to the next, if one kernel would be
+faster by the cost model (`schedule/analysis/opportunities.py`) and the program can change it: by
+not storing the value explicitly, or by `.fuse()`. Not reported: kernels that only read the same
+values, the two parts of a split reduction, a value with zero padding (each read would need a
+predicate), and a value that each of its readers would recompute.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The program that a call is asked for: tensors, lists of them, or a function and its inputs."""
+"""The program in the arguments of a call: tensors, lists of them, or a function and its inputs."""
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence

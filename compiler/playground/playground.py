@@ -1,11 +1,12 @@
-"""Playground: one kernel of a compiled program, on which choices of loops are tried.
+"""Playground: one kernel of a compiled program, on which loop choices are tried.
 
     play = Playground(compilation, "k0")
-    play.attempt("tile i0 16; reorder i0.0 i1 i0.1")      a Point: legal? how fast? what it touches
+    play.attempt("tile i0 16; reorder i0.0 i1 i0.1")      a Point: legality, time, accesses
     play.points                                           all that were tried, in order
 
 Each point is compiled, verified, run against the compiler's own choices on the same random data
-(results have to agree, rounding apart), timed by turns with them, and its accesses are simulated.
+(results have to agree except for rounding), timed interleaved with them, and its accesses are
+simulated.
 """
 
 from collections.abc import Callable
@@ -43,7 +44,7 @@ LONGEST = 4.0
 LIMIT = 40_000_000
 """Accesses of a point that are simulated: some 3 s, at 12 to 13 million a second (plain products,
 measured 2026-11-23 on one core of an AMD EPYC). How long is a choice."""
-Told = Callable[[str], None]
+Report = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +137,7 @@ class Playground:
         return kernel
 
     def attempt(
-        self, choices: str | Choices, label: str = "", again: bool = False, report: Told = _silent
+        self, choices: str | Choices, label: str = "", again: bool = False, report: Report = _silent
     ) -> Point:
         """Try some choices: one that was tried before is answered from `points`, unless `again`."""
         try:
@@ -164,7 +165,7 @@ class Playground:
         self.points.append(numbered)
         return numbered
 
-    def _tried(self, choices: Choices, label: str, report_to: Told) -> Point:
+    def _tried(self, choices: Choices, label: str, report_to: Report) -> Point:
         base = Point(0, self.name, choices, label, flops=self.flops)
         report_to("compiling")
         try:

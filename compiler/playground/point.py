@@ -1,4 +1,4 @@
-"""Point: one kernel with some choices: whether they are legal, what it takes, what it touches."""
+"""Point: a trial of loop choices on one kernel: its legality, time, code and memory accesses."""
 
 import statistics
 from collections import defaultdict
@@ -19,9 +19,9 @@ from compiler.playground.caches import CacheReport
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Seconds of one run, the middle of several samples and their quartiles.
+    """Seconds of one run: the median and the quartiles of several samples.
 
-    `usual` is the middle of the compiler's own choices, which ran by turns with these.
+    `usual` is the median of the compiler's own choices, measured interleaved with these.
     """
 
     seconds: float
@@ -32,12 +32,12 @@ class Timing:
 
     @property
     def spread(self) -> float:
-        """From quartile to quartile, as a share of the middle."""
+        """The interquartile range as a share of the median."""
         return (self.high - self.low) / self.seconds
 
 
 def timing(pairs: Sequence[tuple[float, float]]) -> Timing:
-    """The times by samples of the compiler's own choices, and of others."""
+    """The timing from pairs of samples: the compiler's own choices, and others."""
     usual, mine = ([pair[side] for pair in pairs] for side in (0, 1))
     low, middle, high = statistics.quantiles(mine, n=4, method="inclusive")
     return Timing(middle, low, high, len(pairs), statistics.median(usual))
@@ -45,11 +45,11 @@ def timing(pairs: Sequence[tuple[float, float]]) -> Timing:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Point:
-    """Choices that were tried.
+    """One trial.
 
-    `refused` says why there is no such kernel; `unmeasured` why it was not timed, `unseen` why its
-    accesses are not known. `flops` are the operations that the kernel is about, whatever the
-    choices; `label` is the user's.
+    `refused` is the reason why the choices are illegal, `unmeasured` why the kernel was not timed,
+    `unseen` why its accesses are unknown. `flops` are the kernel's operations, which do not depend
+    on the choices; `label` is the user's.
     """
 
     number: int
@@ -66,16 +66,16 @@ class Point:
 
     @property
     def text(self) -> str:
-        """The choices in one line; "plain" where there are none."""
+        """The choices in one line; "plain" if there are none."""
         return text(self.choices) or "plain"
 
     @property
     def speed(self) -> float:
-        """Operations per ns; 0 where it was not measured."""
+        """Operations per ns; 0 if it was not measured."""
         return self.flops / self.timing.seconds * 1e-9 if self.timing else 0.0
 
     def intensity(self, level: int) -> float:
-        """Operations for each byte that comes from behind cache `level`; 0 where not known."""
+        """Operations per byte loaded from beyond cache `level`; 0 if unknown."""
         if self.cache is None:
             return 0.0
         whole = self.cache.moved(level) * self.cache.total / max(self.cache.accesses, 1)
@@ -83,7 +83,7 @@ class Point:
 
     @property
     def loops(self) -> Loops:
-        """The loops as they are after these choices."""
+        """The loops after these choices."""
         kernel = self._kernel
         return Loops(
             title=f"loops {kernel.name}", name=kernel.name, body=kernel.loops, kernel=0,

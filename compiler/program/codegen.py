@@ -1,6 +1,6 @@
-"""LLVM's part of a program's kernels. All is made when it is asked for.
+"""LLVM IR, assembly and machine code of a program's kernels, computed on demand.
 
-What only a reader asks for is loaded with the question.
+Modules that only serve to inspect the code are imported when they are needed.
 """
 
 from collections import defaultdict

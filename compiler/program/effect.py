@@ -62,8 +62,8 @@ class Effect(ShownAsText):
 def effect(before: "Compilation", after: "Compilation", *, measured: bool = True) -> Effect:
     """The figures of two compilations of one program; with `measured`, both run alternately.
 
-    What cannot be run (for want of data, say) has no measured time. Raises `DataError` for what is
-    no compilation.
+    A program that cannot run (because data are missing, say) has no measured time. Raises
+    `DataError` for anything but a compilation.
     """
     for program in (before, after):
         if not hasattr(program, "schedule"):

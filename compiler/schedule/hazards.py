@@ -98,8 +98,8 @@ class _Hazards:
         return assign in self.circular and _is_outlived(assign, self.reading, self.readers)
 
     def store(self, root: Sink, options: Options) -> set[TensorNode]:
-        """Take the values that are stored anyway as ends of the kernels that read an old value;
-        returns those that read one."""
+        """Let the values that are stored in any case end their kernels; returns those of them that
+        read an old value."""
         stored = _written(root, options) - self.in_memory
         self.in_memory |= stored
         self._update()

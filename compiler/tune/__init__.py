@@ -2,15 +2,15 @@
 
 In order: each imports only what stands before it.
 
-    duel.py              a duel of two kernels: is one faster by more than the noise
-    trials.py            the trials of a search for one kernel, each with the one it was made of
-    search.py            the loops of one kernel, changed choice by choice as long as there is time
-    neighbours.py        the choices that differ from some choices in one thing
-    workbench.py         a workbench: one kernel with data of its own, on which choices are compiled
-    progress.py          a line that says how far a search is, where somebody looks
+    duel.py              compares two kernels: is one faster by more than the noise
+    trials.py            the trials of a search for one kernel, each with its parent
+    search.py            changes the loop choices of one kernel, one by one, until the time is over
+    neighbours.py        the choices that differ from given ones by one move
+    workbench.py         compiles and measures choices for one kernel on data of its own
+    progress.py          a progress line in terminals and notebooks
     tuning.py            the result of a search for one kernel
     remembered.py        results of searches, remembered by kernel
-    search_kernel.py     the search for one kernel, for so many seconds
-    search_elsewhere.py  the same on the workers of a cluster, several at once
+    search_kernel.py     the search for one kernel, for a number of seconds
+    search_elsewhere.py  the same on the workers of a cluster, several in parallel
     tune.py              for each kernel of a program, the loop choices that measure best
 """

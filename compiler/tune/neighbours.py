@@ -1,13 +1,13 @@
-"""neighbours: the choices that differ from some choices in one thing.
+"""neighbours: the neighbours of choices in the search: those that differ from them by one move.
 
-    tile i0 64 → 128             sizes near, of all tiles that have one reason
+    tile i0 64 → 128             a similar size, for all tiles that have the same reason
     tile i1 48 → 64, i0 8 → 6    one register tile wider, another lower
-    without stream 0             a choice left out
-    with pack 2 i1.0             a choice more
+    without stream 0             a choice removed
+    with pack 2 i1.0             a choice added
     vectors along i1, 2 at a time
-    blocks of 64 along i0        an axis cut before all that follows, the blocks outside
+    blocks of 64 along i0        an axis split first of all, with the loop over blocks outermost
 
-Whether what comes out is legal is for the passes to say.
+The passes decide which of them are legal.
 """
 
 import itertools
@@ -56,7 +56,7 @@ WHY = "measured"
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """The ground of choices for a kernel: axes before any choice, arguments, the machine."""
+    """The search space of a kernel: its axes before any choice, its arguments, and the machine."""
 
     axes: tuple[Range, ...]
     loaded: tuple[int, ...]
@@ -83,7 +83,7 @@ def _slots(memories: Iterator[object]) -> tuple[int, ...]:
 
 
 def neighbours(choices: Choices, options: Space) -> list[Move]:
-    """All of them, each once, in a fixed order."""
+    """All neighbours, each once, in a fixed order."""
     rows = choices.rows
     kinds = (
         _sizes, _pairs, _tails, _orders, _without, _moved, _shared, _vectors, _blocks, _unrolled,

@@ -1,4 +1,4 @@
-"""A line that says how far a search is, where somebody looks: in a terminal or a notebook.
+"""The progress of a search as one line, in a terminal or a notebook.
 
     tuning k0 (1 of 2)  ██████░░░░░░  2.1 of 5.0 s  37 tried  41.2 µs, 1.34×
 """
@@ -14,7 +14,7 @@ WIDTH = 12
 
 
 class Progress:
-    """The line of one program's search; nothing is written where nobody looks."""
+    """The progress line of one program's search; elsewhere nothing is written."""
 
     def __init__(self, seconds: float, count: int, stream: TextIO | None = None) -> None:
         self._seconds, self._count = seconds, count
@@ -48,5 +48,5 @@ class Progress:
 
 
 def is_interactive(stream: TextIO) -> bool:
-    """True if somebody looks at a stream: a terminal, or the output of a notebook's cell."""
+    """True if a stream is a terminal, or the output of a notebook's cell."""
     return stream.isatty() or type(stream).__module__.startswith("ipykernel")

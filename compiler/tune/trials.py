@@ -1,4 +1,4 @@
-"""The trials of a search for one kernel, in order, each with the one it was made of.
+"""The trials of a search for one kernel, in order, each with its parent.
 
     Trial(0)                       the default
       Trial(3, change="tile i0 64 → 128")

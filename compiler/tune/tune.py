@@ -78,7 +78,7 @@ def tune(
 
 
 Show: TypeAlias = Callable[[int, list[Trial]], None]
-"""Told the place of a search, and what it tried so far."""
+"""Called with the place of a search, and with its trials so far."""
 
 
 def _here(

@@ -171,10 +171,11 @@ def _parser() -> argparse.ArgumentParser:
     explore.add_argument("--open", action="store_true", dest="is_opened", help=OPEN)
     show = commands.add_parser("show", help="print a stage")
     stages = [*BY_ID, "decisions", "findings", "summary"]
-    show.add_argument("--stage", choices=stages, default="summary", metavar="STAGE",
-                      help=f"{', '.join(stages[:-1])}, or summary (the default)")  # fmt: skip
-    show.add_argument("--findings", action="store_const", dest="stage", const="findings",
-                      help="possible improvements, with the code to write instead")  # fmt: skip
+    which = show.add_mutually_exclusive_group()
+    which.add_argument("--stage", choices=stages, default="summary", metavar="STAGE",
+                       help=f"{', '.join(stages[:-1])}, or summary (the default)")  # fmt: skip
+    which.add_argument("--findings", action="store_const", dest="stage", const="findings",
+                       help="possible improvements, with the code to write instead")  # fmt: skip
     show.add_argument("--kernel", default="", help="one kernel of a stage that has several")
     show.add_argument("--measure", action="store_true",
                       help="for stage modules: measured times of a run")  # fmt: skip
@@ -275,7 +276,11 @@ def _show(programs: list[Found], chosen: argparse.Namespace) -> int:
 
 
 def _text(compilation: "Compilation", chosen: argparse.Namespace) -> str:
-    if chosen.kernel and chosen.stage not in WHOLE:
+    if chosen.measure and chosen.stage not in ("modules", "run"):
+        raise ValueError(f"--measure is for --stage modules, not for {chosen.stage}")
+    if chosen.kernel and chosen.stage in WHOLE:
+        raise ValueError(f"--kernel: stage {chosen.stage} has no kernels of its own")
+    if chosen.kernel:
         return encode(compilation, chosen.stage, "txt", kernel=chosen.kernel).decode().rstrip("\n")
     if chosen.stage == "summary":
         return full_summary(compilation)

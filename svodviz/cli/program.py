@@ -34,9 +34,9 @@ class NothingFound(Exception):
 
 @dataclass(frozen=True)
 class Found:
-    """A compilation to explore, and the explorer that the program itself made of it, if any.
+    """A compilation to explore, and the explorer that the program opened for it, if any.
 
-    Of two side by side the compilation is the second.
+    If it shows two side by side, the compilation is the second.
     """
 
     compilation: "Compilation"

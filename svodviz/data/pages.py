@@ -41,8 +41,8 @@ Machine: TypeAlias = tuple[str, str, str]
 
 
 class Later(TypedDict):
-    """The rest that follows the explorer of a large program in a notebook: stages in the place of
-    those that are "later", and what is added at the end of its tables."""
+    """The second part of the data of a large program in a notebook: the stages that the first part
+    marks "later", and rows to append to its tables."""
 
     stages: list[Stage]
     entities: list[str]

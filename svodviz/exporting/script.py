@@ -57,7 +57,7 @@ def modules() -> tuple[tuple[str, str], ...]:
 
 @cache
 def bundled() -> str:
-    """All modules as one, which exports what its entry does."""
+    """All modules as one module with the exports of its entry."""
     return f"{bundle(modules())}export const {{ initialize, render }} = {constant(MAIN)};\n"
 
 
@@ -73,8 +73,8 @@ def page_script() -> str:
 
 @cache
 def around_script(frames: str) -> str:
-    """A script for a page whose `frames`, a selector, hold pages of ours: it keeps one address for
-    all of them."""
+    """A script for a page that contains our pages in `frames`, a CSS selector: it keeps the
+    address of the outer page in step with them."""
     follow = dict(modules())[AROUND].replace("export ", "")
     return f"{follow}followFrames({json.dumps(frames)});\n"
 

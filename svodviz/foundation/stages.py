@@ -22,7 +22,7 @@ class StageRow:
     `id` is also the first part of the stage's entities ("loops:k0:3"); `view` is what opens first;
     `find` gives the stage objects of a compilation: none for what is no stage of it; `per_kernel`
     says that it is one for each kernel. `on_demand` stages are computed when read, and may fail on
-    their own; those that are `asked` for take long, and are made only when somebody looks at them.
+    their own; `asked` stages take long, and are computed only when they are opened.
     A page may open without the stages that are `late`, which follow (see `later`). `python` is an
     expression for a stage object of the compilation `program`: {unit} is its position, {kernel} its
     kernel. `graph` is one for its graph as it is drawn, where {python} stands for the object.

@@ -1,5 +1,5 @@
-"""marked: a kernel's machine code once more, with marks: where each instruction is, or how often
-each block is run.
+"""marked: instrumented machine code of a kernel: labels give the address of each instruction,
+counters the number of executions of each block.
 
     Before:  .LBB0_1:                          After:  .LBB0_1:
                vaddps ymm0, ymm0, [rdi]                  (one added to the block's counter)
@@ -8,9 +8,9 @@ each block is run.
                                                        row4:
                                                          jne    .LBB0_1
 
-The assembly that LLVM printed is assembled again, by LLVM, in a process of its own. Labels change
-nothing in it. A counter is code, of x86-64 alone: it keeps all registers, the flags, and the memory
-below the stack pointer that functions which call nothing may use.
+LLVM assembles its printed assembly again, in a separate process. Labels do not change the code.
+Counters are code, for x86-64 only: they preserve all registers, the flags, and the red zone below
+the stack pointer, which leaf functions may use.
 
 Relies on: the assembly has the rows of the kernel's listing.
 Ensures: the marked code does what the kernel does.

@@ -218,6 +218,20 @@ def test_show_prints_one_kernel(program: Path, capsys: pytest.CaptureFixture[str
     assert capsys.readouterr().out.startswith("k3(x)\n")
 
 
+@pytest.mark.parametrize(("more", "words"), [
+    (["--measure"], "--measure is for --stage modules, not for summary"),
+    (["--stage", "decisions", "--kernel", "k0"], "stage decisions has no kernels of its own"),
+])  # fmt: skip
+def test_show_ignores_no_option(
+    program: Path, capsys: pytest.CaptureFixture[str], more: list[str], words: str
+) -> None:
+    assert main(["show", str(program), *more]) != 0
+    assert words in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["show", str(program), "--findings", "--stage", "loops"])
+    assert "not allowed with argument" in capsys.readouterr().err
+
+
 @pytest.fixture
 def programs(tmp_path: Path) -> list[str]:
     """Two programs that differ in one operation, and one that is the first again."""
