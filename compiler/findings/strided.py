@@ -52,11 +52,21 @@ def crossed(body: Body) -> frozenset[int]:
 
 def _is_one(reductions: Sequence[nodes.Reduce]) -> bool:
     """True for one reduction. A sum of sums (`cascade.py`) is one; its innermost sums are over
-    parts of one axis: the blocks, and the rest."""
-    innermost = [it.ranges for it in reductions if not isinstance(it.sources[0], nodes.Reduce)]
-    ranges = [each for it in innermost for each in it]
-    axes = {frozenset(each.number for each in it) for it in innermost}
-    return len(axes) == 1 and len(set(ranges)) == len(ranges)
+    parts of one axis: the blocks, and the rest. These may share loops: they fold one expression."""
+    innermost = [it for it in reductions if not isinstance(it.sources[0], nodes.Reduce)]
+    folded = {(each, it.op, _form(it)) for it in innermost for each in it.ranges}
+    axes = {frozenset(each.number for each in it.ranges) for it in innermost}
+    return len(axes) == 1 and len({each for each, *_ in folded}) == len(folded)
+
+
+def _form(fold: nodes.Reduce) -> nodes.ScalarNode:
+    """The folded value with all loads at index 0: the same for all parts of one reduction."""
+    at_zero: dict[nodes.ScalarNode, nodes.ScalarNode] = {}
+    for node in toposort([fold.sources[0]]):
+        sources = tuple(at_zero[it] for it in node.sources)
+        is_load = isinstance(node, nodes.Load)
+        at_zero[node] = node.with_sources((sources[0], nodes.index(0)) if is_load else sources)
+    return at_zero[fold.sources[0]]
 
 
 def _is_strided(load: seen.Access, found: Accesses) -> bool:

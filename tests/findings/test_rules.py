@@ -132,6 +132,12 @@ def test_blocks_of_a_sum_and_their_rest_are_one_reduction() -> None:
     found(data("table", 200_003, 64)[:, 3].sum(), "strided", Options(threads=2, loops="plain"))
 
 
+def test_two_reductions_of_one_column_are_two() -> None:
+    column = data("table", 200_003, 64)[:, 3]
+    made = compiler.compile(column.var(), Options(threads=2, loops="plain"))
+    assert "strided" not in {each.rule for each in made.findings}
+
+
 def test_loops_as_they_are_asked_for_are_told_as_such() -> None:
     _, row = found(data("a", 256, 256) @ data("b", 256, 256), "strided", Options(loops="plain"))
     assert row.instead.startswith('leave Options(loops="plain") out')
