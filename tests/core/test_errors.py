@@ -230,9 +230,9 @@ def test_every_way_to_make_a_node_carries_a_line() -> None:
         x.shape[0] * x, x.pad(1, value=1), x.cat(x), x.where(1, 2), 2**x, x**0.5, 7 // x, x @ x.T,
     )  # fmt: skip
     for tensor in tensors:
-        found = tensor.node.origin
-        assert found is not None
-        assert found.file == str(HERE)
+        origin = tensor.node.origin
+        assert origin is not None
+        assert origin.file == str(HERE)
 
 
 def test_no_origin_outlives_its_call() -> None:
@@ -323,8 +323,8 @@ def test_a_line_that_nothing_led_to_has_no_calls() -> None:
     ("Playground", "film", "trace"),
 ])  # fmt: skip
 def test_an_earlier_name_is_refused(kind: str, earlier: str, today: str) -> None:
-    made = compiler.compile(Tensor(np.ones(4, np.float32)) * 2)
-    owner = Playground(made) if kind == "Playground" else made
+    compilation = compiler.compile(Tensor(np.ones(4, np.float32)) * 2)
+    owner = Playground(compilation) if kind == "Playground" else compilation
     with pytest.raises(AttributeError, match=f"{earlier} was renamed: write {today}$"):
         getattr(owner, earlier)
     with pytest.raises(AttributeError, match=f"{earlier} was renamed: write {today}$"):

@@ -31,9 +31,9 @@ def tensor() -> Tensor:
 
 
 def origin_of(x: Tensor) -> Origin:
-    found = x.node.origin
-    assert found is not None
-    return found
+    origin = x.node.origin
+    assert origin is not None
+    return origin
 
 
 def test_a_stack_leads_from_the_program_to_the_line_that_made_the_call() -> None:
@@ -64,10 +64,10 @@ def test_two_calls_of_a_helper_are_two_places_and_one_node_once_merged() -> None
     assert origin_of(a) != origin_of(b) and a.node is not b.node
     again = [helper(x) for _ in range(2)]
     assert again[0].node is again[1].node
-    made = compile([a, b])
-    merged = [n for n in toposort([made.simplest]) if type(n).__name__ == "Elementwise"]
+    compilation = compile([a, b])
+    merged = [n for n in toposort([compilation.simplest]) if type(n).__name__ == "Elementwise"]
     assert len(merged) == 1
-    assert {origin.outer for origin in made.provenance.of(merged[0])} == {
+    assert {origin.outer for origin in compilation.provenance.of(merged[0])} == {
         origin_of(a).outer, origin_of(b).outer,
     }  # fmt: skip
 
@@ -107,8 +107,8 @@ def test_whose_a_file_is() -> None:
 
 
 def compile_code(file: str) -> CodeType:
-    made: CodeType = builtins.compile("1", file, "eval")
-    return made
+    code: CodeType = builtins.compile("1", file, "eval")
+    return code
 
 
 def test_places_of_one_line_are_in_the_order_of_those_that_called_it() -> None:

@@ -100,9 +100,9 @@ def test_every_renamed_argument_is_here() -> None:
 
 
 def test_an_earlier_attribute_is_refused_with_todays() -> None:
-    made = optim.SGD([W])
-    assert page(lambda: made.rate, NameMistake)[-1] == "  hint:     rate was renamed: write lr"
-    assert page(lambda: setattr(made.groups[0], "rate", 1), NameMistake)[0] == (
+    optimizer = optim.SGD([W])
+    assert page(lambda: optimizer.rate, NameMistake)[-1] == "  hint:     rate was renamed: write lr"
+    assert page(lambda: setattr(optimizer.groups[0], "rate", 1), NameMistake)[0] == (
         "Group: there is no attribute rate")
 
 

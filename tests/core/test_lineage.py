@@ -39,8 +39,8 @@ def compiled(name: str, loops: str) -> Compilation:
 @pytest.mark.parametrize("loops", ["", "plain"])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_lines_lead_back_to_the_program_or_say_why_not(name: str, loops: str) -> None:
-    made = compiled(name, loops)
-    for row in made.coverage:
+    compilation = compiled(name, loops)
+    for row in compilation.coverage:
         assert row.linked + len(row.alone) == row.lines
         least = next((it for word, it in LEAST.items() if word in row.title), 0.0)
         assert row.share >= least, str(row)
@@ -49,26 +49,26 @@ def test_lines_lead_back_to_the_program_or_say_why_not(name: str, loops: str) ->
 
 def test_index_arithmetic_leads_to_each_movement_that_took_part() -> None:
     x = data(6, 4)
-    made = compile(x.permute(1, 0).reshape(3, 8).flip(1), Options(trace=True, loops="plain"))
-    (loops,) = made.loops
+    compilation = compile(x.permute(1, 0).reshape(3, 8).flip(1), Options(trace=True, loops="plain"))
+    (loops,) = compilation.loops
     index = next(node for node in loops.nodes if node.bounds and "mod" in repr(node))
-    found = {line.text.split()[2] for line in lineage(loops.entity(index), made.stages)
+    found = {line.text.split()[2] for line in lineage(loops.entity(index), compilation.stages)
              if (line.entity or "").startswith("graph:")}  # fmt: skip
     assert {"reshape", "flip"} <= found  # permute only renames the indices
 
 
 def test_arithmetic_without_a_line_of_its_own_is_on_the_way() -> None:
     """An address is computed by instructions whose scalars are printed where they are used."""
-    made = compile(data(6, 4).permute(1, 0).contiguous(), Options(trace=True, loops="plain"))
-    multiply = next(it for it in made.lowered[0].lines if " mul " in it.text)
-    story = made.lineage(multiply.entity or "")
+    compilation = compile(data(6, 4).permute(1, 0).contiguous(), Options(trace=True, loops="plain"))
+    multiply = next(it for it in compilation.lowered[0].lines if " mul " in it.text)
+    story = compilation.lineage(multiply.entity or "")
     found = {(line.entity or "").partition(":")[0] for line in story}
     assert {"source", "graph", "lowered", "llvm"} <= found
 
 
 def test_masks_and_tiles_come_from_what_they_are_for() -> None:
-    made = compiled("softmax", "")
-    masks = [it for loops in made.loops for it in loops.lines if "where(" in it.text]
+    compilation = compiled("softmax", "")
+    masks = [it for loops in compilation.loops for it in loops.lines if "where(" in it.text]
     assert masks and all(line.parents for line in masks)
 
 

@@ -15,9 +15,9 @@ def tensor() -> Tensor:
 
 
 def origin_of(x: Tensor) -> Origin:
-    found = x.node.origin
-    assert found is not None
-    return found
+    origin = x.node.origin
+    assert origin is not None
+    return origin
 
 
 @user_call

@@ -71,9 +71,9 @@ def test_edits(word: str, edit: object, expected: list[str]) -> None:
     passes = edit(PASSES)  # type: ignore[operator]
     assert names(passes) == expected
     assert names(PASSES) == GRAPH
-    made = compile((x + 1.0).softmax(1).sum(0), passes=passes)
-    assert ran(made) == expected
-    assert made.check().ok
+    compilation = compile((x + 1.0).softmax(1).sum(0), passes=passes)
+    assert ran(compilation) == expected
+    assert compilation.check().ok
 
 
 def test_a_stage_before_the_name_tells_passes_apart() -> None:
@@ -147,16 +147,16 @@ def test_orders_that_cannot_run(row: tuple[str, Passes, object, str]) -> None:
 
 
 def test_a_pass_that_is_left_out_is_needed_only_where_it_has_something_to_do() -> None:
-    made = compile(x * 2.0 + 1.0, passes=PASSES.without("decompose", "shard"))
-    assert made.check().ok
+    compilation = compile(x * 2.0 + 1.0, passes=PASSES.without("decompose", "shard"))
+    assert compilation.check().ok
 
 
 def test_choices_that_no_pass_is_left_for_are_not_made() -> None:
     y = Tensor(np.ones(1 << 20, np.float32)).exp()
     assert "vectorize" in str(compile(y).choices["k0"])
-    made = compile(y, passes=PASSES.without("vectorize", "stream"))
-    assert "vectorize" not in str(made.choices["k0"])
-    assert made.check().ok
+    compilation = compile(y, passes=PASSES.without("vectorize", "stream"))
+    assert "vectorize" not in str(compilation.choices["k0"])
+    assert compilation.check().ok
 
 
 def test_programs_made_by_other_passes_are_kept_apart() -> None:

@@ -160,16 +160,16 @@ def test_attributes_are_plain(kind: str) -> None:
 
 
 def test_how_attributes_become_plain() -> None:
-    given: Any = nx.DiGraph()
+    graph: Any = nx.DiGraph()
     cost = {"flops": 8, "times": {"ns": 0.5}}
-    given.add_node("a", parents=("b", "c"), cost=cost, seconds=None, start=3, text="x\ny\x1b")
-    given.add_edge("a", "a", kinds=("data", "anti"), sizes=(1, 2), critical=True, none=())
-    made = plain(given)
+    graph.add_node("a", parents=("b", "c"), cost=cost, seconds=None, start=3, text="x\ny\x1b")
+    graph.add_edge("a", "a", kinds=("data", "anti"), sizes=(1, 2), critical=True, none=())
+    made = plain(graph)
     assert made.nodes["a"] == {"origins": "b c", "cost_flops": 8, "cost_times_ns": 0.5,
                                "start_ns": 3, "text": "x\ny\\x1b"}  # fmt: skip
     assert made.edges["a", "a"] == {"kinds": "data anti", "sizes": "1 2", "critical": True,
                                     "none": ""}  # fmt: skip
-    assert given.nodes["a"]["parents"] == ("b", "c"), "the graph that was given stays"
+    assert graph.nodes["a"]["parents"] == ("b", "c"), "the graph that was given stays"
 
 
 OTHERS = [[[1]], {1}, object(), np.float32(1), (("a",),), b"", {"a": [None]}]
@@ -177,7 +177,7 @@ OTHERS = [[[1]], {1}, object(), np.float32(1), (("a",),), b"", {"a": [None]}]
 
 @pytest.mark.parametrize("value", OTHERS)
 def test_other_attributes_are_refused(value: Any) -> None:
-    given: Any = nx.DiGraph()
-    given.add_node("a", odd=value)
+    graph: Any = nx.DiGraph()
+    graph.add_node("a", odd=value)
     with pytest.raises(TypeError, match=r"the attribute odd(_a)? is .*: expected text, a number"):
-        plain(given)
+        plain(graph)

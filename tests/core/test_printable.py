@@ -98,15 +98,15 @@ def test_no_face_of_a_compilation_acts(hostile: Any) -> None:
 
 
 def test_nothing_that_is_asked_acts(hostile: Any) -> None:
-    found = compiler.bisect(hostile)
-    assert not found.is_right
+    bisection = compiler.bisect(hostile)
+    assert not bisection.is_right
     node = hostile.passes[0].entity(hostile.passes[0].before)
     why = [compiler.why_not(hostile, it, node) for it in ("add_zero", f"turned{NAME}")]
     lines = [line.text for it in hostile.graph.lines for line in hostile.lineage(it.entity)]
-    said = [*faces(found), *faces(why), *faces(hostile.check()), *lines]
+    said = [*faces(bisection), *faces(why), *faces(hostile.check()), *lines]
     said += faces(PASSES.after("simplify", hostile_rule()))
     assert acting("".join(said)) == set()
-    assert r"turned" in str(found)
+    assert r"turned" in str(bisection)
 
 
 def test_no_error_acts(tmp_path: Path) -> None:

@@ -50,8 +50,8 @@ def test_a_decision_prints_its_numbers_in_columns() -> None:
 def test_what_is_refused_says_nothing_about_the_loops() -> None:
     tile = Tile("i0", 4, "peel", Reason("fits", COSTS))
     refused = Refused("stream", "it stays near")
-    made = chosen([tile, refused, refused])
-    assert made == Choices((tile,)) and hash(made) == hash(Choices((tile,)))
-    assert made.refused == (refused,) and made.without("tile").refused == (refused,)
-    assert text(made) == "tile i0 4 peel" and not parse(text(made)).refused
-    assert numbers_of(replace(made.rows[0], axis="i1").because) == (COSTS,)
+    choices = chosen([tile, refused, refused])
+    assert choices == Choices((tile,)) and hash(choices) == hash(Choices((tile,)))
+    assert choices.refused == (refused,) and choices.without("tile").refused == (refused,)
+    assert text(choices) == "tile i0 4 peel" and not parse(text(choices)).refused
+    assert numbers_of(replace(choices.rows[0], axis="i1").because) == (COSTS,)

@@ -137,8 +137,8 @@ def test_a_machine_model_of_others_is_not_believed(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         assert compiler.calibrate(tmp_path).wide == 9
-    found = f"{path} is no machine model ({reason}); it is not used"
-    assert found in {str(w.message) for w in caught}
+    text = f"{path} is no machine model ({reason}); it is not used"
+    assert text in {str(w.message) for w in caught}
 
 
 PROGRAM = """

@@ -71,9 +71,9 @@ def test_cells_are_listed_in_the_order_they_ran_each_under_its_name(printed: lis
 
 
 def test_a_single_file_is_listed_without_a_heading() -> None:
-    made = compile(Tensor(np.ones(3, np.float32)).exp())
-    assert made.user_source.title == Path(__file__).name
-    assert made.user_source.lines[0].text == f'"""{__doc__.strip()}"""'
+    compilation = compile(Tensor(np.ones(3, np.float32)).exp())
+    assert compilation.user_source.title == Path(__file__).name
+    assert compilation.user_source.lines[0].text == f'"""{__doc__.strip()}"""'
 
 
 def test_files_are_not_cells() -> None:

@@ -37,6 +37,6 @@ def test_what_is_printed_means_the_same_bits(dtype: DType, bits: int) -> None:
 
 
 def test_every_stage_prints_it_so() -> None:
-    made = compile((Tensor(np.ones(8, "f4")) + 1e-5).sqrt())
-    texts = [str(made.graph), str(made.loops[0]), str(made.lowered[0])]
+    compilation = compile((Tensor(np.ones(8, "f4")) + 1e-5).sqrt())
+    texts = [str(compilation.graph), str(compilation.loops[0]), str(compilation.lowered[0])]
     assert all("1e-5" in text for text in texts)

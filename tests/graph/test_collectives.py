@@ -51,13 +51,13 @@ def on(count: int, array: Array, axis: int = 0, lengths: tuple[int, ...] = ()) -
 def exchanged(result: Tensor) -> tuple[TensorNode, tuple[Collective, ...]]:
     """The program after `shard` and `simplify`, verified and compared, and its collectives."""
     plain = decompose(cse(Sink((result.node,)), Provenance()), Provenance())
-    found = simplify(shard(plain, Provenance()), Provenance())
-    verify(found, is_decomposed=True, is_sharded=True)
-    buffers = [n for n in toposort([plain, found]) if isinstance(n, Buffer)]
+    simplified = simplify(shard(plain, Provenance()), Provenance())
+    verify(simplified, is_decomposed=True, is_sharded=True)
+    buffers = [n for n in toposort([plain, simplified]) if isinstance(n, Buffer)]
     inputs = {node: data(node) for node in buffers}
-    (got,), (expected,) = (interpret(root.sources, inputs) for root in (found, plain))
+    (got,), (expected,) = (interpret(root.sources, inputs) for root in (simplified, plain))
     assert_same(got, expected, rtol=1e-5)
-    return found, rows_of(plain)
+    return simplified, rows_of(plain)
 
 
 def sent(root: TensorNode) -> int:
@@ -240,8 +240,8 @@ def compiled(count: int, array: Array, make: Program) -> Compilation:
 
 def between_workers(items: tuple[ScheduleItem, ...]) -> int:
     """Bytes of the transfers from worker to worker."""
-    found = [item.operation for item in items if isinstance(item.operation, MemoryTransfer)]
-    return sum(each.nbytes for each in found if each.source_device.startswith("DASK"))
+    operations = [item.operation for item in items if isinstance(item.operation, MemoryTransfer)]
+    return sum(each.nbytes for each in operations if each.source_device.startswith("DASK"))
 
 
 TYPES = {
@@ -254,12 +254,12 @@ TYPES = {
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("count", [2, 3, 4])
 def test_every_stage_agrees(count: int, dtype: str) -> None:
-    made = compiled(count, ones(count, 7).astype(dtype), TYPES[dtype])
-    report = made.check()
+    compilation = compiled(count, ones(count, 7).astype(dtype), TYPES[dtype])
+    report = compilation.check()
     assert report.ok and all(r.ok for r in report.rows if "not executable" not in str(r)), report
-    (row,) = made.collectives
-    own = 2 * 7 * made.results[0].dtype.itemsize
-    assert between_workers(made.schedule.items) == row.moved + (count - 1) * own
+    (row,) = compilation.collectives
+    own = 2 * 7 * compilation.results[0].dtype.itemsize
+    assert between_workers(compilation.schedule.items) == row.moved + (count - 1) * own
     assert row.line is not None and row.line.file == __file__
 
 
@@ -267,10 +267,10 @@ def test_every_stage_agrees(count: int, dtype: str) -> None:
 @pytest.mark.parametrize("make", [REDUCED, GATHERED], ids=["reduced", "gathered"])
 def test_any_order_gives_the_same_bits(make: Program) -> None:
     array = np.random.default_rng(3).normal(size=(12, 10)) * 10.0 ** np.arange(-5, 5)
-    made = compiled(4, array.astype("f4"), make)
-    items = made.schedule.items
-    (result,) = made._scheduled.results
-    order: list[TensorNode] = toposort([made.simplest])
+    compilation = compiled(4, array.astype("f4"), make)
+    items = compilation.schedule.items
+    (result,) = compilation._scheduled.results
+    order: list[TensorNode] = toposort([compilation.simplest])
     inputs = {node: data(node).reshape(-1) for node in order if isinstance(node, Buffer)}
     found = set()
     for seed in range(8):
@@ -294,13 +294,13 @@ def any_order(items: tuple[ScheduleItem, ...], chance: random.Random) -> list[Sc
 
 
 def test_the_summary_says_that_the_least_is_moved() -> None:
-    made = compiled(3, ones(3, 5), REDUCED)
-    (line,) = [line for line in made.summary().splitlines() if line.startswith("all-reduce")]
+    compilation = compiled(3, ones(3, 5), REDUCED)
+    (line,) = [line for line in compilation.summary().splitlines() if line.startswith("all-reduce")]
     assert line.startswith(
         "all-reduce over 3 devices by tree: moved 80 = 80 bytes at least, 4 transfers (test_coll"
     )
     assert compiler.compile(Tensor(ones(2, 3)) + 1).collectives == ()
-    assert "DASK → DASK" in made.summary()
+    assert "DASK → DASK" in compilation.summary()
     many = compiled(33, ones(33, 2), REDUCED).summary()
     assert "pairs of devices" in many and "DASK → DASK" not in many
 

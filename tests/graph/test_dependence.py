@@ -64,8 +64,8 @@ def test_a_change_of_an_index_keeps_its_loops_and_shows() -> None:
 
 
 def test_other_nodes_keep_the_dependence_of_their_user() -> None:
-    given = (ROWS, COLUMNS)
-    assert source_dependence(elementwise("neg", X), given) is given
+    inputs = (ROWS, COLUMNS)
+    assert source_dependence(elementwise("neg", X), inputs) is inputs
 
 
 def chains() -> list[TensorNode]:

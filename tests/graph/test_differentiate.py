@@ -52,11 +52,11 @@ def test_what_a_step_makes_belongs_to_the_line_of_the_value() -> None:
     x = Tensor(np.ones(3))
     y = x.exp()
     z = y.sin()
-    made = compile(z.sum().gradient(x))
+    compilation = compile(z.sum().gradient(x))
     places = {}
-    for node in toposort([made.optimized_graph.root]):
+    for node in toposort([compilation.optimized_graph.root]):
         if isinstance(node, Elementwise):
-            origins = made.provenance.of(node)
+            origins = compilation.provenance.of(node)
             places[node.op] = {origin.method for origin in origins}
     assert "gradient of sin" in places["cos"]
     assert places["mul"] == {"gradient of exp"}

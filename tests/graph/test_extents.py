@@ -138,9 +138,9 @@ def test_no_value_is_left_after_decompose() -> None:
     verify(root)
     with pytest.raises(InternalError, match="invariant 15: a value of this run was not taken out"):
         verify(root, is_decomposed=True)
-    found = decompose(root, Provenance())
-    verify(found, is_decomposed=True)
-    assert found is Sink((X,))
+    decomposed = decompose(root, Provenance())
+    verify(decomposed, is_decomposed=True)
+    assert decomposed is Sink((X,))
 
 
 def test_the_interpreter_takes_what_is_there() -> None:

@@ -28,8 +28,8 @@ def source(name: str, size: int) -> nodes.Buffer:
 
 def after(*results: nodes.TensorNode) -> tuple[nodes.TensorNode, ...]:
     """The results after the pass, which writes a match for each reader it moves."""
-    made = forward_stores(Sink(results), Provenance())
-    return made.sources
+    root = forward_stores(Sink(results), Provenance())
+    return root.sources
 
 
 def test_each_reader_of_a_state_is_a_match() -> None:
@@ -105,14 +105,14 @@ def test_the_state_of_an_optimiser_is_not_copied(made: Callable[[Tensor], object
         optimizer.zero_grad()
         return loss
 
-    given = Tensor(X[::-1].copy())
-    losses = [float(step(given)) for _ in range(5)]
-    assert copies(step.compilation(given)) == 0
+    tensor = Tensor(X[::-1].copy())
+    losses = [float(step(tensor)) for _ in range(5)]
+    assert copies(step.compilation(tensor)) == 0
     q = Tensor(X.copy()).requires_grad_()
     other, expected = made(q), list[float]()
     assert isinstance(other, optim.Optimizer)
     for _ in range(5):
-        loss = nn.mse_loss(q * 2, given)
+        loss = nn.mse_loss(q * 2, tensor)
         loss.backward()
         other.step()
         other.zero_grad()

@@ -59,11 +59,11 @@ def test_of_a_program_without_modules_they_are_its_functions() -> None:
     def network(x: Tensor) -> Tensor:
         return layernorm(layernorm(x)).exp()
 
-    made = compiler.compile(network(Tensor(np.ones(3, np.float32)))).modules
-    assert not made.is_model
-    assert [row.name for row in made.rows][-2:] == ["network", "layernorm"]
-    inner = made.rows[-1]
-    assert inner.path.endswith("network.layernorm") and inner.nodes < made.rows[-2].nodes
+    modules = compiler.compile(network(Tensor(np.ones(3, np.float32)))).modules
+    assert not modules.is_model
+    assert [row.name for row in modules.rows][-2:] == ["network", "layernorm"]
+    inner = modules.rows[-1]
+    assert inner.path.endswith("network.layernorm") and inner.nodes < modules.rows[-2].nodes
 
 
 def test_two_models_in_a_program_have_their_names_in_paths() -> None:

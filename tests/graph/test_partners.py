@@ -39,5 +39,5 @@ def test_calls_on_one_line_are_told_apart() -> None:
 
 
 def test_without_gradients_there_are_none() -> None:
-    made = compile((Tensor([1.0, 2.0]).exp() + 1).sum())
-    assert made.graph.partners == {} and made.optimized_graph.partners == {}
+    compilation = compile((Tensor([1.0, 2.0]).exp() + 1).sum())
+    assert compilation.graph.partners == {} and compilation.optimized_graph.partners == {}

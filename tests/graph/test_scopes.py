@@ -248,9 +248,9 @@ def step_of_learning() -> Compilation:
 
     x = tensor(4, 8, name="x")
     step(x)
-    made = step.compilation(x)
-    assert isinstance(made, Compilation)
-    return made
+    compilation = step.compilation(x)
+    assert isinstance(compilation, Compilation)
+    return compilation
 
 
 def test_in_a_step_of_learning_only_inputs_and_results_are_loose() -> None:
@@ -265,12 +265,12 @@ def test_in_a_step_of_learning_only_inputs_and_results_are_loose() -> None:
 
 
 def test_after_passes_the_way_back_has_the_scope_of_its_call() -> None:
-    made = step_of_learning()
-    graph, rows = made.optimized_graph, made.scopes.rows
+    compilation = step_of_learning()
+    graph, rows = compilation.optimized_graph, compilation.scopes.rows
     paths = Counter(
         rows[at].module.path if rows[at].module else ""  # type: ignore[union-attr]
         for node, it in graph.partners.items() if it.is_back
-        for at in [module_around(made.scopes, graph.scopes[node])] if at >= 0
+        for at in [module_around(compilation.scopes, graph.scopes[node])] if at >= 0
     )  # fmt: skip
     assert paths["first"] > 0 and paths["last"] > 0 and "AdamW" not in paths
     alone = [node for node, it in graph.partners.items() if not it.is_back]
@@ -278,8 +278,8 @@ def test_after_passes_the_way_back_has_the_scope_of_its_call() -> None:
 
 
 def test_after_passes_inputs_stand_in_no_scope() -> None:
-    made = compile(fft(tensor(16, name="x")))
-    graph = made.optimized_graph
+    compilation = compile(fft(tensor(16, name="x")))
+    graph = compilation.optimized_graph
     loose = [node for node in graph.nodes if graph.scopes.get(node, -1) < 0]
     assert [it.name for it in loose if isinstance(it, Buffer)] == ["x"]
 
@@ -291,12 +291,12 @@ def module_around(found: Scopes, scope: int) -> int:
 
 
 def test_a_weight_belongs_to_its_layer_whoever_else_reads_it() -> None:
-    made = step_of_learning()
-    graph, rows = made.graph, made.scopes.rows
+    compilation = step_of_learning()
+    graph, rows = compilation.graph, compilation.scopes.rows
     weights = [n for n in graph.nodes if isinstance(n, Buffer) and n.shape == (8, 8)]
     homes = Counter(
         rows[at].name for it in weights
-        for at in [module_around(made.scopes, graph.scopes[it])] if at >= 0
+        for at in [module_around(compilation.scopes, graph.scopes[it])] if at >= 0
     )  # fmt: skip
     assert homes == {"first": 1, "Learner": 1, "AdamW": 4}, "that of two runs is around both"
 

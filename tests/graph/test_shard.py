@@ -53,8 +53,8 @@ def apart(node: TensorNode) -> TensorNode:
 
 def moved(node: TensorNode) -> tuple[int, int]:
     """Copies between devices below a node, and their bytes."""
-    found: list[TensorNode] = toposort([node])
-    sizes = [n.nbytes for n in found if isinstance(n, Copy) and n.devices != n.sources[0].devices]
+    nodes: list[TensorNode] = toposort([node])
+    sizes = [n.nbytes for n in nodes if isinstance(n, Copy) and n.devices != n.sources[0].devices]
     return len(sizes), sum(sizes)
 
 

@@ -84,9 +84,9 @@ def tensors(made: Looped) -> list[Tensor]:
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_the_same_as_on_one_device(program: Callable[[Devices], Looped]) -> None:
-    found = [each.numpy() for each in tensors(program(THREE))]
+    results = [each.numpy() for each in tensors(program(THREE))]
     expected = [each.numpy() for each in tensors(program(("CPU",)))]
-    for got, wanted in zip(found, expected, strict=True):
+    for got, wanted in zip(results, expected, strict=True):
         assert_same(got, wanted, rtol=1e-5)
 
 
@@ -95,12 +95,12 @@ def test_every_stage_agrees_on_workers(
     program: Callable[[Devices], Looped], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(collectives, "SMALL", 0)
-    made = compiler.compile(tensors(program(WORKERS)))
-    report = made.check()
+    compilation = compiler.compile(tensors(program(WORKERS)))
+    report = compilation.check()
     assert report.ok and all(r.ok for r in report.rows if "not executable" not in str(r)), report
-    assert bool(made.collectives) == (program is not swapped)
-    assert all(row.moved == row.bound for row in made.collectives)
-    assert all(row.line and row.line.file == __file__ for row in made.collectives)
+    assert bool(compilation.collectives) == (program is not swapped)
+    assert all(row.moved == row.bound for row in compilation.collectives)
+    assert all(row.line and row.line.file == __file__ for row in compilation.collectives)
 
 
 def test_a_step_moves_what_it_sums_and_nothing_else() -> None:

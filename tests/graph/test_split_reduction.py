@@ -236,12 +236,12 @@ def test_compiled(
     shape: tuple[int, ...], ours: Callable[[Tensor], Tensor], numpy: Callable[..., object]
 ) -> None:
     values = np.random.default_rng(1).standard_normal(shape).astype(np.float32)
-    made = compiler.compile(ours(Tensor(values)))
-    assert any(d.kind == "split_reduction" and d.taken for d in made.decisions)
-    subjects = {d.subject for d in made.decisions if d.subject.startswith("graph:")}
-    assert subjects <= set(made.optimized_graph.to_networkx())
-    np.testing.assert_allclose(made.run()[0], numpy(values.astype(np.float64)), rtol=2e-5)
-    assert made.check().ok
+    compilation = compiler.compile(ours(Tensor(values)))
+    assert any(d.kind == "split_reduction" and d.taken for d in compilation.decisions)
+    subjects = {d.subject for d in compilation.decisions if d.subject.startswith("graph:")}
+    assert subjects <= set(compilation.optimized_graph.to_networkx())
+    np.testing.assert_allclose(compilation.run()[0], numpy(values.astype(np.float64)), rtol=2e-5)
+    assert compilation.check().ok
 
 
 @pytest.mark.usefixtures("all_are_long")
@@ -255,6 +255,6 @@ def test_variable_extents_and_shards_are_left_alone() -> None:
 
 def test_a_conversion_is_folded_with_its_reduction() -> None:
     x = nodes.Buffer((), 1, (1 << 20,), i32, "x")
-    made = compiler.compile(Tensor(np.ones(1 << 20, np.int32)).cast(f32).sum(), Options())
+    compilation = compiler.compile(Tensor(np.ones(1 << 20, np.int32)).cast(f32).sum(), Options())
     assert is_cut(nodes.Reduce((nodes.Cast((x,), f32),), "sum", (0,)))
-    assert len(made.loops) == 2 and made.run()[0] == 1 << 20
+    assert len(compilation.loops) == 2 and compilation.run()[0] == 1 << 20

@@ -36,18 +36,18 @@ def telling(dtype: DType) -> Array:
     """float32 whose rounding tells: ties and their neighbours, all exponents, NaN of both signs,
     what is below, between and beyond all numbers of a type."""
     wide = every_value(dtype).astype(np.float64)
-    known = np.unique(wide[np.isfinite(wide)])
-    ties = ((known[1:] + known[:-1]) / 2).astype(np.float32)
+    distinct = np.unique(wide[np.isfinite(wide)])
+    ties = ((distinct[1:] + distinct[:-1]) / 2).astype(np.float32)
     near = [np.nextafter(ties, np.float32(end)) for end in (-np.inf, np.inf)]
     rng = np.random.default_rng(0)
     any_bits = rng.integers(0, 2**32, 3000, dtype=np.uint32).view(np.float32)
     sizes = np.exp2(rng.integers(-30, 20, 3000))
     small = (rng.standard_normal(3000) * sizes).astype(np.float32)
     ends = np.array([0, np.inf, np.nan, 1e-45, 2**-127, 3e38, 464, 465, 61439, 61440, 6, 7])
-    most = float(known[-1]) * np.array([1, 1.01, 1.0625, 1.07, 1.125, 1.13, 1.2, 1.26, 1.5, 2])
+    most = float(distinct[-1]) * np.array([1, 1.01, 1.0625, 1.07, 1.125, 1.13, 1.2, 1.26, 1.5, 2])
     with np.errstate(over="ignore"):
         positive = np.concatenate([ends, most]).astype(np.float32)
-    return np.concatenate([known.astype(np.float32), ties, *near, any_bits, small, positive,
+    return np.concatenate([distinct.astype(np.float32), ties, *near, any_bits, small, positive,
                            -positive])  # fmt: skip
 
 

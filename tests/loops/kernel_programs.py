@@ -47,8 +47,8 @@ def written(m: int, n: int, _: int) -> list[Tensor]:
 
 def repeated(m: int, n: int, _: int) -> list[Tensor]:
     """Three iterations of a loop."""
-    found = compiler.repeat(3, lambda _, a, b: (a + b.relu(), b * 0.5), data(m, n), data(m, n))
-    return list(found)
+    results = compiler.repeat(3, lambda _, a, b: (a + b.relu(), b * 0.5), data(m, n), data(m, n))
+    return list(results)
 
 
 def scattered(m: int, n: int, k: int) -> list[Tensor]:

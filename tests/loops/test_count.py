@@ -50,9 +50,9 @@ def test_a_product_of_matrices_walks_down_columns() -> None:
 
 def test_loops_are_begun_once_for_all_that_stands_side_by_side() -> None:
     (loops,) = compiler.compile(data(128, 64) @ data(64, 128)).loops
-    made = count(loops.body)
+    counts = count(loops.body)
     assert any(isinstance(n, Range) and n.level == "vector" for n in toposort([loops.body]))
-    begun = sum(s.begun for s in made.stretches)
+    begun = sum(s.begun for s in counts.stretches)
     assert 0 < begun < 128 * 128 / 16, "fewer than vectors of the result"
 
 
@@ -161,13 +161,13 @@ def test_size_zero_and_rank_zero_are_counted() -> None:
 
 def test_tiles_are_counted_by_element() -> None:
     body = BODIES["matmul in tiles"]().body
-    made = count(body)
-    (folded,) = [s for s in made.stretches if s.operations]
+    counts = count(body)
+    (folded,) = [s for s in counts.stretches if s.operations]
     assert folded.trips == 8 * 6 * 32 and folded.is_vector and folded.axis == 1
-    loads = {a.slot: (s.trips, s.is_vector) for s in made.stretches for a in s.accesses}
+    loads = {a.slot: (s.trips, s.is_vector) for s in counts.stretches for a in s.accesses}
     assert loads[1] == (2 * 2 * 6 * 4, False), "one element of a row for all lanes"
     assert loads[2] == (2 * 2 * 6 * 16, True), "a vector of columns for all rows"
-    assert made.registers >= 4, "an accumulator for each row"
+    assert counts.registers >= 4, "an accumulator for each row"
 
 
 def operations_of(value: Tensor) -> set[str]:
@@ -184,9 +184,9 @@ def test_a_product_that_is_summed_is_one_multiply_add() -> None:
 
 def test_a_multiply_add_takes_its_own_time() -> None:
     value = data(256, 256) @ data(256, 256)
-    made = count(compiler.compile(value, Options(threads=1)).loops[0].body)
+    counts = count(compiler.compile(value, Options(threads=1)).loops[0].body)
     slow, slower = (replace(FLAT, fma_ns=ns, vector_ns=0.001) for ns in (1.0, 3.0))
-    times = [estimate(made, model) - begin_ns(model) for model in (slow, slower)]
+    times = [estimate(counts, model) - begin_ns(model) for model in (slow, slower)]
     assert times == pytest.approx([256**3, 3 * 256**3], rel=1e-3)
     assert FLAT.operation_ns("fma", 8, True) == 2 * FLAT.operation_ns("fma", 4, True)
 
@@ -207,16 +207,16 @@ def chosen(value: Tensor, choices: str) -> Work:
     (4, 1, 1000), (4, 2, 500), (4, 4, 250), (4, 8, 250), (3, 2, 668), (3, 4, 334),
 ])  # fmt: skip
 def test_tasks_run_on_as_many_cores_as_there_are(tasks: int, cores: int, expected: int) -> None:
-    made = chosen(data(1000) + 1.0, f"parallelize i0 {tasks}")
-    assert made.tasks == tasks
+    choices = chosen(data(1000) + 1.0, f"parallelize i0 {tasks}")
+    assert choices.tasks == tasks
     model = replace(FLAT, vector_ns=1.0, scalar_ns=1.0, cores=cores)
-    assert estimate(made, model) - begin_ns(model) == pytest.approx(expected)
+    assert estimate(choices, model) - begin_ns(model) == pytest.approx(expected)
 
 
 def test_what_only_the_first_task_does_is_not_shared_out() -> None:
-    made = chosen(data(1150) + 1.0, "tile i0 100; parallelize i0.0 4")
-    left = [s for s in made.stretches if s.tasks == 1]
-    shared = [s for s in made.stretches if s.tasks == 4]
+    choices = chosen(data(1150) + 1.0, "tile i0 100; parallelize i0.0 4")
+    left = [s for s in choices.stretches if s.tasks == 1]
+    shared = [s for s in choices.stretches if s.tasks == 4]
     assert [sum(s.trips for s in each) for each in (shared, left)] == [1100, 50]
     assert {s.share(4) for s in shared} == {3 / 11} and {s.share(4) for s in left} == {1.0}
 
@@ -230,12 +230,12 @@ def test_cores_share_memory_alone() -> None:
 
 
 def test_a_core_loads_while_it_computes() -> None:
-    made = count(BODIES["matmul in tiles"]().body)
-    (inside,) = {s.block for s in made.stretches if s.operations}
-    together = [s for s in made.stretches if s.block == inside]
+    counts = count(BODIES["matmul in tiles"]().body)
+    (inside,) = {s.block for s in counts.stretches if s.operations}
+    together = [s for s in counts.stretches if s.block == inside]
     units = [sum(each) for each in zip(*(s.busy(DEFAULT) for s in together), strict=True)]
     assert len(together) > 1 and min(units[:2]) > 0
-    one = replace(made, stretches=tuple(together), footprints=())
+    one = replace(counts, stretches=tuple(together), footprints=())
     begun = sum(s.begun for s in together) * DEFAULT.step_ns
     waits = max(s.waits for s in together) * added_ns(DEFAULT)
     took = (max(*units, waits) + begun) * together[0].share(min(one.tasks, DEFAULT.cores))
@@ -243,9 +243,9 @@ def test_a_core_loads_while_it_computes() -> None:
 
 
 def test_rows_that_become_columns_in_registers_are_read_in_order() -> None:
-    made = compiler.compile(data(256, 192).mT.contiguous(), Options(threads=1))
-    assert "vectorize" in str(made.choices["k0"])
-    for stretch in count(made.loops[0].body).stretches:
+    compilation = compiler.compile(data(256, 192).mT.contiguous(), Options(threads=1))
+    assert "vectorize" in str(compilation.choices["k0"])
+    for stretch in count(compilation.loops[0].body).stretches:
         assert all(access.is_contiguous for access in stretch.accesses)
 
 
@@ -257,10 +257,10 @@ def test_the_estimate_of_a_product_follows_the_threads_it_runs_on() -> None:
 
 
 def test_scratch_memory_is_near() -> None:
-    made = count(BODIES["packed panel"]().body)
-    assert {each.slot for each in made.footprints} == {-1, 0, 1, 2}
-    assert made.traffic(1 << 20, {0: 1e9, 1: 1e9, 2: 1e9}).written == 64 * 4, "not to memory"
-    written = {a.slot: s.trips for s in made.stretches for a in s.accesses if a.is_write}
+    counts = count(BODIES["packed panel"]().body)
+    assert {each.slot for each in counts.footprints} == {-1, 0, 1, 2}
+    assert counts.traffic(1 << 20, {0: 1e9, 1: 1e9, 2: 1e9}).written == 64 * 4, "not to memory"
+    written = {a.slot: s.trips for s in counts.stretches for a in s.accesses if a.is_write}
     assert written == {-1: 2 * 48, 0: 64}
 
 
@@ -311,16 +311,16 @@ def test_loops_that_become_vectors_are_mapped_so() -> None:
 
 def test_a_reduction_in_vectors_is_a_tree() -> None:
     (loops,) = compiler.compile(data(64, 512).sum(1), Options(loops="plain")).loops
-    made = iteration_space(loops.body)
-    assert made.reduction is not None and made.reduction.within == "tree"
-    assert made.reduction.axes == made.space.mapping.vec
+    space = iteration_space(loops.body)
+    assert space.reduction is not None and space.reduction.within == "tree"
+    assert space.reduction.axes == space.space.mapping.vec
 
 
 def test_every_item_of_a_schedule_has_its_space() -> None:
-    made = compiler.compile((data(8, 8) @ data(8, 8)).softmax(1)).schedule
-    assert len(made.spaces) == len(made.items)
-    assert all(s is not None and s.context.device == "CPU" for s in made.spaces)
-    (row, *_) = made.analysis
+    schedule = compiler.compile((data(8, 8) @ data(8, 8)).softmax(1)).schedule
+    assert len(schedule.spaces) == len(schedule.items)
+    assert all(s is not None and s.context.device == "CPU" for s in schedule.spaces)
+    (row, *_) = schedule.analysis
     assert row.registers > 0 and 0.0 <= row.occupancy <= 1.0
 
 def test_a_fold_of_one_vector_waits_for_its_last_sum() -> None:

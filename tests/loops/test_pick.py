@@ -67,6 +67,6 @@ def test_cross_entropy(shape: tuple[int, int], loops: str) -> None:
 def test_an_index_outside_counts_as_no_iteration(classes: list[int]) -> None:
     scores = np.arange(40, dtype=np.float32).reshape(4, 10) + 1
     hot = Tensor(np.array(classes)).unsqueeze(1) == Tensor.arange(10).cast("int64")
-    found = hot.where(Tensor(scores), 0.0).sum(1).numpy()
+    result = hot.where(Tensor(scores), 0.0).sum(1).numpy()
     expected = [row[c] if 0 <= c < 10 else 0 for row, c in zip(scores, classes, strict=True)]
-    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(result, expected)

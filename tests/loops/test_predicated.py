@@ -78,7 +78,7 @@ def test_what_is_padded_and_reshaped_is_read_without_divisions() -> None:
 def test_a_position_that_is_read_under_a_predicate_keeps_its_own() -> None:
     """Both parts read positions at rows that only their own half has."""
     x, rows = Tensor(np.arange(12.0).reshape(6, 2)), Tensor(np.array([5, 0, 3]))
-    made = compile(Tensor.cat(x[rows], x[rows]) + Tensor(np.ones((1, 2))))
-    assert made.check().ok
+    compilation = compile(Tensor.cat(x[rows], x[rows]) + Tensor(np.ones((1, 2))))
+    assert compilation.check().ok
     expected = np.arange(12.0).reshape(6, 2)[[5, 0, 3, 5, 0, 3]] + 1
-    np.testing.assert_array_equal(made.run()[0], expected)
+    np.testing.assert_array_equal(compilation.run()[0], expected)

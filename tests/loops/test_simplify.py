@@ -42,9 +42,9 @@ def simplified(value: ScalarNode) -> ScalarNode:
 
 def values(value: ScalarNode) -> Any:
     """The value for each value of the ranges."""
-    found = np.zeros(math.prod(EXTENTS), value.dtype.numpy)
-    interpret(body_of(value), [found])
-    return found
+    values = np.zeros(math.prod(EXTENTS), value.dtype.numpy)
+    interpret(body_of(value), [values])
+    return values
 
 
 def expressions(divides_negative: bool) -> Expression:
@@ -205,6 +205,6 @@ def test_axes_of_one_element_cost_nothing_under_a_predicate() -> None:
     """A padded picture is read at rows and columns, though its index may be outside."""
     picture = Tensor(np.zeros((6, 5), "float32"))
     weight = Tensor(np.ones((1, 1, 3, 3), "float32"))
-    made = compile(picture.reshape(1, 1, 6, 5).conv2d(weight, padding=1))
-    operations = {getattr(node, "op", "") for node in toposort([made.loops[0].body])}
+    compilation = compile(picture.reshape(1, 1, 6, 5).conv2d(weight, padding=1))
+    operations = {getattr(node, "op", "") for node in toposort([compilation.loops[0].body])}
     assert "add" in operations and not operations & {"idiv", "mod"}

@@ -280,11 +280,11 @@ def test_right_programs_pass(name: str) -> None:
 
 def test_functions_from_outside() -> None:
     """Invariant 10."""
-    made = functions.Function("halved", "inline", lambda x: x / 2)
-    scalar = functions.use(made, (), (functions.Type((), f32),), functions.Type((), f32)).symbol
-    made = functions.Function("moved", "kernel", lambda x: x)
+    function = functions.Function("halved", "inline", lambda x: x / 2)
+    scalar = functions.use(function, (), (functions.Type((), f32),), functions.Type((), f32)).symbol
+    function = functions.Function("moved", "kernel", lambda x: x)
     flat = functions.Type((6,), f32)
-    whole = functions.use(made, (), (flat,), flat).symbol
+    whole = functions.use(function, (), (flat,), flat).symbol
     verify(store(Custom((X,), scalar, f32)))
     verify(Body((Custom((OUT, IN), whole, None),)))
     wrong = (

@@ -70,12 +70,12 @@ def rows_of(tensor: Tensor) -> dict[int, Row]:
 @pytest.mark.parametrize("name", CASES)
 def test_like_the_loop_in_numpy(name: str, engine: str) -> None:
     step, row = CASES[name]
-    found = repeat(3, step, *map(Tensor, FIRST))
-    assert rows_of(found[1]).get(1) == row
+    results = repeat(3, step, *map(Tensor, FIRST))
+    assert rows_of(results[1]).get(1) == row
     state: tuple[Array, ...] = FIRST
     for i in range(3):
         state = step(np.int64(i), *state)
-    for got, want in zip(found, state, strict=True):
+    for got, want in zip(results, state, strict=True):
         assert_same(evaluate(got, engine), want, name)
 
 
@@ -84,12 +84,12 @@ def test_like_the_loop_in_numpy(name: str, engine: str) -> None:
 def test_along_a_later_axis(axis: int, engine: str) -> None:
     first = np.arange(24, dtype=np.int32).reshape(2, 3, 4)
     row = np.take(first, 0, axis) * -1
-    found = repeat(3, lambda i, x: put(x, i, Tensor(row), axis), Tensor(first))
+    results = repeat(3, lambda i, x: put(x, i, Tensor(row), axis), Tensor(first))
     want = first
     for i in range(3):
         want = put(want, i, row, axis)
-    assert rows_of(found) == {0: Row(axis, 0, 1)}
-    assert_same(evaluate(found, engine), want)
+    assert rows_of(results) == {0: Row(axis, 0, 1)}
+    assert_same(evaluate(results, engine), want)
 
 
 @every_engine
@@ -101,28 +101,28 @@ def test_loops_in_loops(engine: str) -> None:
                        Tensor.zeros(2, 3, dtype="float32"))  # fmt: skip
         return put(x, i, inner)  # type: ignore[no-any-return]
 
-    found = repeat(3, outer, Tensor.zeros(3, 2, 3, dtype="float32"))
+    results = repeat(3, outer, Tensor.zeros(3, 2, 3, dtype="float32"))
     want = np.array([[[i * 10 + j] * 3 for j in range(2)] for i in range(3)], np.float32)
-    assert_same(evaluate(found, engine), want)
+    assert_same(evaluate(results, engine), want)
 
 
 def test_each_iteration_copies_a_row() -> None:
-    made = compiler.compile(list(repeat(3, stacking, *map(Tensor, FIRST))))
-    carries = [i.operation for i in made.schedule.items if i.operation.name == "carry"]
+    compilation = compiler.compile(list(repeat(3, stacking, *map(Tensor, FIRST))))
+    carries = [i.operation for i in compilation.schedule.items if i.operation.name == "carry"]
     copies = [c for c in carries if isinstance(c, MemoryTransfer)]
     rows = [c for c in copies if c.destination.shape == (T, 3)]
     assert [row.destination_offset for row in rows] == [0, 3, 6]
     assert {row.dims for row in rows} == {(1, 3)}
     assert {row.nbytes for row in rows} == {24}
-    assert made.check().ok and "then 3 on" in str(made.kernels)
+    assert compilation.check().ok and "then 3 on" in str(compilation.kernels)
 
 
 @pytest.mark.parametrize(("name", "why"), [
     ("stacked", ONE_ROW), ("outside at last", OUTSIDE), ("not a line", NO_LINE),
 ])  # fmt: skip
 def test_what_is_carried_over_is_told_with_its_reason(name: str, why: str) -> None:
-    made = compiler.compile(list(repeat(3, CASES[name][0], *map(Tensor, FIRST))))
-    (told,) = [each for each in made.decisions if each.kind == "carry"]
+    compilation = compiler.compile(list(repeat(3, CASES[name][0], *map(Tensor, FIRST))))
+    (told,) = [each for each in compilation.decisions if each.kind == "carry"]
     assert told.taken == (why == ONE_ROW) and told.reason.endswith(f": {why}")
     assert "test_carry.py:" in told.reason and told.subject.startswith("kernels:")
     (number,) = told.numbers

@@ -65,9 +65,9 @@ def test_two_axes_take_two_variables_and_equal_begins_one() -> None:
     bodies = [body(((a, a + 2), (b, b + 5))) for a, b in corners]
     found = general_bodies(bodies)
     for own, corner in zip(bodies, corners, strict=True):
-        given = {v.name: at for v, at in found[own].values}
-        assert given == {"at0": corner[0], "at1": corner[1]}
-        np.testing.assert_array_equal(value(found[own].body, given), value(own, {}))
+        inputs = {v.name: at for v, at in found[own].values}
+        assert inputs == {"at0": corner[0], "at1": corner[1]}
+        np.testing.assert_array_equal(value(found[own].body, inputs), value(own, {}))
     same = [body(((n, n + 2), (n, n + 2))) for n in (0, 1)]
     assert [len(general_bodies(same)[own].values) for own in same] == [1, 1]
 
@@ -142,10 +142,10 @@ def kernels(made: Compilation) -> list[Kernel]:
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_written_as_a_loop_compiles_its_kernels_once(name: str) -> None:
     program, most = PROGRAMS[name]
-    made = compile(program())
-    calls = kernels(made)
+    compilation = compile(program())
+    calls = kernels(compilation)
     assert len({call.body for call in calls}) <= most < len(calls)
-    assert made.check().ok
+    assert compilation.check().ok
     assert all(set(call.variables) == set() for call in calls), "calls say where they read"
 
 

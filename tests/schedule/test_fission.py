@@ -54,16 +54,16 @@ def inputs(channels: int = 16, side: int = 24) -> tuple[Tensor, Tensor, Tensor]:
 @pytest.mark.parametrize("name", CUT)
 def test_a_kernel_is_cut_where_its_parts_are_faster(name: str) -> None:
     program, cuts = CUT[name]
-    made = compiler.compile(program(*inputs()), Options(cache=False))
-    found = [d for d in made.decisions if "loops of one kernel" in str(d.numbers)]
+    compilation = compiler.compile(program(*inputs()), Options(cache=False))
+    found = [d for d in compilation.decisions if "loops of one kernel" in str(d.numbers)]
     assert len(found) == cuts
     for each in found:
         assert not each.taken
         (one,) = (n for n in each.numbers if n.name == "loops of one kernel")
         assert one.limit is not None and one.value > 1.1 * one.limit
     whole = compiler.compile(program(*inputs()), Options(cache=False, loops="plain"))
-    assert len(whole._kernels) < len(made._kernels)
-    np.testing.assert_allclose(made.run()[0], whole.run()[0], rtol=1e-4, atol=1e-4)
+    assert len(whole._kernels) < len(compilation._kernels)
+    np.testing.assert_allclose(compilation.run()[0], whole.run()[0], rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -90,8 +90,8 @@ def test_what_has_good_loops_is_left_whole(root: TensorNode) -> None:
 def test_nothing_is_cut_that_was_asked_for() -> None:
     x, w, _ = inputs()
     y = x.conv2d(w, padding=1).fuse().relu().max_pool2d(3, stride=2, padding=1)
-    made = compiler.compile(y, Options(cache=False))
-    asked = [d for d in made.decisions if d.kind == "fuse" and "requested" in d.reason]
+    compilation = compiler.compile(y, Options(cache=False))
+    asked = [d for d in compilation.decisions if d.kind == "fuse" and "requested" in d.reason]
     assert asked and all(d.taken for d in asked)
 
 

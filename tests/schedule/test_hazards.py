@@ -72,8 +72,8 @@ def test_what_is_trained_is_not_copied_where_values_between_its_layers_are_in_me
         rule.zero_grad()
         return loss
 
-    made = step.compilation(x, y)
-    assert not [str(it) for it in made.decisions if OUTLIVED in it.reason]
+    compilation = step.compilation(x, y)
+    assert not [str(it) for it in compilation.decisions if OUTLIVED in it.reason]
     step(x, y)
     nn.cross_entropy(other(x), y).backward()
     expected.step()

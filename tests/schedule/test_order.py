@@ -40,8 +40,8 @@ def body(operation: str, reads: int) -> nodes.Sink:
 
 def call(target: nodes.Buffer, *reads: Node, operation: str = "neg") -> After:
     """`target`, once a kernel has written it."""
-    made = Call((target, *reads), body(operation, len(reads)), f"{operation}{len(reads)}")
-    return After((target, made))
+    call = Call((target, *reads), body(operation, len(reads)), f"{operation}{len(reads)}")
+    return After((target, call))
 
 
 def names(root: KernelSink) -> list[tuple[str, tuple[int, ...], tuple[int, ...]]]:
@@ -174,8 +174,8 @@ def test_lanes_are_storage_and_wait_for_all_lanes(b: KernelGraphBuilder) -> None
 
 def test_locals_and_params_are_buffers_of_the_schedule(b: KernelGraphBuilder) -> None:
     scratch = b.local(4, f32)
-    given = nodes.Buffer((), 5, (4,), f32, "x", "CPU:1")
-    first = b.call("copy", graphs.COPY, scratch, given)
+    buffer = nodes.Buffer((), 5, (4,), f32, "x", "CPU:1")
+    first = b.call("copy", graphs.COPY, scratch, buffer)
     second = b.call("copy", graphs.COPY, b.parameter(3, (4,), f32), b.after(scratch, first))
     items, _ = order(b.sink(second))
     local, param = items[0].operation.writes[0], items[1].operation.writes[0]
@@ -230,10 +230,10 @@ def test_a_cycle_is_refused_by_its_path(
     with pytest.raises(InternalError) as caught:
         kahn(count, edges)
     assert caught.value.problem == "the items wait for each other"
-    found = caught.value.got.split(" → ")
+    lines = caught.value.got.split(" → ")
     wanted = path.split(" → ")
-    assert found[0] == found[-1] and sorted(set(found)) == sorted(set(wanted))
-    assert all((int(a), int(b)) in edges for a, b in itertools.pairwise(found))
+    assert lines[0] == lines[-1] and sorted(set(lines)) == sorted(set(wanted))
+    assert all((int(a), int(b)) in edges for a, b in itertools.pairwise(lines))
 
 
 @pytest.mark.parametrize("seed", range(20))

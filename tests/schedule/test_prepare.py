@@ -94,8 +94,8 @@ def test_no_false_dependency_from_a_shared_passthrough(b: KernelGraphBuilder) ->
     one, two = b.call("one", FILL, x), b.call("two", INCREMENT, x)
     use_one = b.call("use_one", COPY, t, b.after(x, one))
     use_two = b.call("use_two", COPY, u, b.after(x, two))
-    found = dependencies(create_pre_schedule(b.sink(use_one, use_two)))
-    assert (found["use_one"], found["use_two"]) == (["one"], ["two"])
+    depends_on = dependencies(create_pre_schedule(b.sink(use_one, use_two)))
+    assert (depends_on["use_one"], depends_on["use_two"]) == (["one"], ["two"])
 
 
 def test_ordering_only_dependency_of_a_void_custom_call(b: KernelGraphBuilder) -> None:

@@ -30,15 +30,15 @@ def reasons(made: Compilation) -> list[tuple[bool, str]]:
 
 def test_a_kernel_is_one_call_and_its_input_is_in_memory() -> None:
     node = g.kernel("doubled", doubled, X.T + 1)
-    made = compile((Tensor.from_node(node) * 3).relu())
-    assert calls(made) == ["k0", "doubled", "k1"]
-    assert made.check().ok
-    assert reasons(made)[:2] == [
+    compilation = compile((Tensor.from_node(node) * 3).relu())
+    assert calls(compilation) == ["k0", "doubled", "k1"]
+    assert compilation.check().ok
+    assert reasons(compilation)[:2] == [
         (False, "it is an input of kernel doubled, which reads memory"),
         (False, "kernel doubled was requested: one call, nothing fused into it, and never split; "
                 "a reduction read under several indices is recomputed inside"),
     ]  # fmt: skip
-    np.testing.assert_array_equal(made.run()[0], (X.numpy().T + 1) * 6)
+    np.testing.assert_array_equal(compilation.run()[0], (X.numpy().T + 1) * 6)
 
 
 def test_what_partition_would_cut_stays_whole() -> None:
@@ -49,26 +49,26 @@ def test_what_partition_would_cut_stays_whole() -> None:
         rows = g.expand(g.reduce(g.op("exp", p), "max", (1,)), p.shape)
         return g.op("add", g.op("mul", total, p), g.op("sub", rows, g.flip(rows, (0,))))
 
-    made = compile(Tensor.from_node(g.kernel("whole", body, X)))
-    assert calls(made) == ["whole"] and made.check().ok
+    compilation = compile(Tensor.from_node(g.kernel("whole", body, X)))
+    assert calls(compilation) == ["whole"] and compilation.check().ok
 
 
 def test_equal_kernels_of_two_lines_are_one_body_and_the_name_is_kept() -> None:
     first = g.kernel("twice", doubled, X)
     second = g.kernel("twice", doubled, X + 1)
     third = g.kernel("other", doubled, X + 2)
-    made = compile([Tensor.from_node(n) for n in (first, second, third)])
-    assert sorted(calls(made)) == ["k0", "k1", "twice", "twice", "twice"]
-    assert made.check().ok
+    compilation = compile([Tensor.from_node(n) for n in (first, second, third)])
+    assert sorted(calls(compilation)) == ["k0", "k1", "twice", "twice", "twice"]
+    assert compilation.check().ok
 
 
 def test_a_name_taken_by_another_body_gives_way() -> None:
     first = g.kernel("same", doubled, X)
     second = g.kernel("same", lambda p: g.op("mul", p, p), X)
     k0 = g.kernel("k0", lambda p: g.op("neg", p), X)
-    made = compile([Tensor.from_node(n) for n in (first, second, k0)] + [X + 1])
-    assert len(set(calls(made))) == 4 and {"same", "k0"} < set(calls(made))
-    assert made.check().ok
+    compilation = compile([Tensor.from_node(n) for n in (first, second, k0)] + [X + 1])
+    assert len(set(calls(compilation))) == 4 and {"same", "k0"} < set(calls(compilation))
+    assert compilation.check().ok
 
 
 def test_kernels_of_kernels_of_constants_and_of_the_same_input_twice() -> None:
@@ -76,10 +76,10 @@ def test_kernels_of_kernels_of_constants_and_of_the_same_input_twice() -> None:
     both = g.kernel("both", lambda p, q: g.op("sub", p, q), five, g.kernel("inner", doubled, X))
     same = g.kernel("same", lambda p, q: g.op("mul", p, q), X, X)
     none = g.kernel("none", lambda: g.iota(5))
-    made = compile([Tensor.from_node(n) for n in (both, same, none)])
-    assert made.check().ok
-    assert {"both", "inner", "same", "none"} < set(calls(made))
-    np.testing.assert_array_equal(made.run()[2], np.arange(5))
+    compilation = compile([Tensor.from_node(n) for n in (both, same, none)])
+    assert compilation.check().ok
+    assert {"both", "inner", "same", "none"} < set(calls(compilation))
+    np.testing.assert_array_equal(compilation.run()[2], np.arange(5))
 
 
 def test_the_body_is_decomposed_and_simplified() -> None:
@@ -87,14 +87,14 @@ def test_the_body_is_decomposed_and_simplified() -> None:
         one = g.constant(1, "float32", p.shape)
         return g.op("sigmoid", g.op("mul", g.detach(p), one))
 
-    made = compile(Tensor.from_node(g.kernel("squashed", body, X)))
-    rules = [r.rule for record in made.passes[:5] for r in record.rewrites]
+    compilation = compile(Tensor.from_node(g.kernel("squashed", body, X)))
+    rules = [r.rule for record in compilation.passes[:5] for r in record.rewrites]
     assert rules == ["kernel", "simplify_body"]
-    (kernel,) = (n for n in toposort([made.simplest]) if isinstance(n, Kernel))
+    (kernel,) = (n for n in toposort([compilation.simplest]) if isinstance(n, Kernel))
     assert {operation(n) for n in toposort([kernel.body])} == {
         "param", "neg", "exp", "const", "add", "recip",
     }  # fmt: skip
-    assert made.check().ok
+    assert compilation.check().ok
 
 
 def test_a_kernel_of_tensors() -> None:
@@ -128,9 +128,9 @@ def test_fuse_computes_a_value_inside_all_its_users() -> None:
 
 def test_fuse_looks_through_movement_and_reads_at_data() -> None:
     sums = X.sum(1).reshape(2, 2).T.fuse()
-    made = compile(sums[Tensor([1, 0, 1]) + 0] * 2)
-    assert len(made.schedule.items) == 1 and made.check().ok
-    assert reasons(made) == [(True, "requested by fuse()")]
+    compilation = compile(sums[Tensor([1, 0, 1]) + 0] * 2)
+    assert len(compilation.schedule.items) == 1 and compilation.check().ok
+    assert reasons(compilation) == [(True, "requested by fuse()")]
 
 
 def test_what_must_be_in_memory_is_not_fused_and_says_why() -> None:
@@ -147,6 +147,6 @@ def test_what_must_be_in_memory_is_not_fused_and_says_why() -> None:
 
 
 def test_a_value_nobody_reads_but_fuse_is_a_result() -> None:
-    made = Compilation([g.fuse(X), g.fuse(X.sum())], Options(), "t")
-    np.testing.assert_array_equal(made.run()[0], X.numpy())
-    assert made.run()[1] == 276
+    compilation = Compilation([g.fuse(X), g.fuse(X.sum())], Options(), "t")
+    np.testing.assert_array_equal(compilation.run()[0], X.numpy())
+    assert compilation.run()[1] == 276

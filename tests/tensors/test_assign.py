@@ -327,8 +327,8 @@ def test_every_engine(name: str, engine: str) -> None:
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_check_writes_nothing(name: str) -> None:
     x, y = np.array([1.0, 2.0, 3.0]), np.array([5.0, 7.0, 9.0])
-    made = Compilation(PROGRAMS[name](*assigned(x, y)), Options(verify=True), "test")
-    assert made.check().ok, str(made.check())
+    compilation = Compilation(PROGRAMS[name](*assigned(x, y)), Options(verify=True), "test")
+    assert compilation.check().ok, str(compilation.check())
     assert x.tolist() == [1, 2, 3] and y.tolist() == [5, 7, 9]
 
 
@@ -339,8 +339,8 @@ def test_check_writes_nothing(name: str) -> None:
      ("moved", [OVERWRITTEN]), ("reduced", [OVERWRITTEN])],
 )  # fmt: skip
 def test_copies_have_a_reason(name: str, reasons: list[str]) -> None:
-    made = Compilation(PROGRAMS[name](*assigned(np.ones(3), np.ones(3))), Options(), "test")
-    found = [d.reason for d in made.decisions if d.reason in (OVERWRITTEN, OUTLIVED)]
+    compilation = Compilation(PROGRAMS[name](*assigned(np.ones(3), np.ones(3))), Options(), "test")
+    found = [d.reason for d in compilation.decisions if d.reason in (OVERWRITTEN, OUTLIVED)]
     assert found == reasons
 
 

@@ -108,10 +108,10 @@ def kernels_of(*tensors: Tensor) -> Compilation:
 def test_a_value_that_reads_what_it_writes_needs_no_copy(where: Any, source: Any) -> None:
     x = realised(*range(7))
     x[where] = x[source] * 2 + 1
-    made = kernels_of(x)
-    assert len(made.schedule.items) == 1
-    assert not [d for d in made.decisions if d.reason == OVERWRITTEN]
-    assert made.check().ok, str(made.check())
+    kernels = kernels_of(x)
+    assert len(kernels.schedule.items) == 1
+    assert not [d for d in kernels.decisions if d.reason == OVERWRITTEN]
+    assert kernels.check().ok, str(kernels.check())
 
 
 @pytest.mark.parametrize(
@@ -123,9 +123,9 @@ def test_a_value_that_reads_elsewhere_is_copied(where: Any, source: Any) -> None
     a = np.arange(6.0)
     x = realised(*a)
     x[where] = x[source] * 2 + 1
-    made = kernels_of(x)
-    (found,) = (d for d in made.decisions if d.reason == OVERWRITTEN)
-    shown = {made.optimized_graph.entity(n) for n in made.optimized_graph.nodes}
+    kernels = kernels_of(x)
+    (found,) = (d for d in kernels.decisions if d.reason == OVERWRITTEN)
+    shown = {kernels.optimized_graph.entity(n) for n in kernels.optimized_graph.nodes}
     assert found.subject in shown
     a[where] = a[source] * 2 + 1
     assert x.tolist() == a.tolist()
@@ -143,10 +143,10 @@ def test_the_zeros_around_a_value_are_not_what_is_written() -> None:
 def test_only_the_range_is_written() -> None:
     x = Tensor(np.zeros((100, 100))).contiguous().realize()
     x[10:20, ::5] = 1
-    made = kernels_of(x)
-    (row,) = made.schedule.analysis
+    kernels = kernels_of(x)
+    (row,) = kernels.schedule.analysis
     assert row.bytes_written == 200 * 8
-    (kernel,) = made._kernels
+    (kernel,) = kernels._kernels
     (store,) = kernel.loops.sources
     assert isinstance(store, Store) and store.is_part
     assert math.prod(r.extent for r in store.ranges) == 200
@@ -156,14 +156,14 @@ def test_only_the_range_is_written() -> None:
 def test_what_is_read_and_written_is_called_neither_read_only_nor_written_only() -> None:
     x, y = realised(1, 2, 3), realised(4, 5, 6)
     x[1:] = x[1:] * y[1:]
-    made = kernels_of(x)
-    (kernel,) = made._kernels
+    kernels = kernels_of(x)
+    (kernel,) = kernels._kernels
     text = "\n".join(line.text for line in kernel.source)
     assert "ptr noalias nocapture %out" in text
     assert "ptr noalias nocapture readonly %in1" in text
-    found = derive_instructions(kernel.linear.instructions)
-    assert found.outs == (0,) and found.ins == (0, 1)
-    assert derive([kernel.loops]) == found
+    instructions = derive_instructions(kernel.linear.instructions)
+    assert instructions.outs == (0,) and instructions.ins == (0, 1)
+    assert derive([kernel.loops]) == instructions
     source = CRenderer().render(kernel.linear.instructions).source.text
     assert "int64_t *restrict out, const int64_t *restrict in1" in source
 

@@ -114,8 +114,8 @@ def test_writes_and_scatters() -> None:
 
 
 def test_random_numbers() -> None:
-    made = Tensor.rand(4096, dtype="bfloat16").numpy().astype(float)
-    assert made.min() >= 0 and made.max() < 1 and 0.45 < made.mean() < 0.55
+    values = Tensor.rand(4096, dtype="bfloat16").numpy().astype(float)
+    assert values.min() >= 0 and values.max() < 1 and 0.45 < values.mean() < 0.55
     assert abs(Tensor.randn(4096, dtype="bfloat16").numpy().astype(float).std() - 1) < 0.1
     with compiler.default_dtype("bfloat16"):
         assert Tensor.zeros(2).dtype is compiler.bfloat16

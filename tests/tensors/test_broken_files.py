@@ -118,8 +118,8 @@ def test_files_broken_at_random_have_pages_too(tmp_path: Path) -> None:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                found = Tensor.load(path)
-            each = found.values() if isinstance(found, dict) else [found]
+                loaded = Tensor.load(path)
+            each = loaded.values() if isinstance(loaded, dict) else [loaded]
             assert all(np.asarray(tensor).shape == tensor.shape for tensor in each)
         except Mistake as error:
             assert not isinstance(error, InternalError) and error.problem

@@ -121,6 +121,6 @@ def test_integers_are_counted_in_their_widest_type() -> None:
 
 def test_scatters_of_halves_add_in_float32_at_every_stage() -> None:
     ones = Tensor.ones(3000, dtype=float16)
-    made = Tensor.zeros(2, dtype=float16).index_add(0, np.zeros(3000, int), ones)
-    assert made.tolist() == [3000, 0]
-    assert "✗" not in str(compiler.compile(made).check())
+    sums = Tensor.zeros(2, dtype=float16).index_add(0, np.zeros(3000, int), ones)
+    assert sums.tolist() == [3000, 0]
+    assert "✗" not in str(compiler.compile(sums).check())

@@ -71,12 +71,12 @@ def value_for(source: Source, x: Array, index: Any) -> Array:
 
 
 def assigned(x: Array, index: Any, value: Array) -> "Array | Exception":
-    made = x.copy()
+    copied = x.copy()
     try:
-        made[index] = value.reshape(()) if value.size == 1 else value
+        copied[index] = value.reshape(()) if value.size == 1 else value
     except (IndexError, ValueError, TypeError) as error:
         return error
-    return made
+    return copied
 
 
 def written(way: str, x: Array, index: Any, value: Array | Tensor) -> Array | CompileError:

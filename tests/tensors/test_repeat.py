@@ -56,9 +56,9 @@ STEPS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
 def test_like_the_loop_in_numpy(name: str, engine: str) -> None:
     step, first = STEPS[name]
     for count in (1, 5):
-        found = repeat(count, step, *map(Tensor, first))
+        results = repeat(count, step, *map(Tensor, first))
         expected = numpy_repeat(count, step, *first)
-        for got, want in zip(found if isinstance(found, tuple) else (found,), expected,
+        for got, want in zip(results if isinstance(results, tuple) else (results,), expected,
                              strict=True):  # fmt: skip
             want = np.asarray(want, got.dtype.numpy)
             rtol = 1e-12 if name == "power iteration" else 0.0
@@ -123,12 +123,12 @@ def test_the_step_is_traced_once_and_its_kernels_compiled_once() -> None:
         calls.append((i.shape, i.dtype))
         return v + i
 
-    made = compiler.compile(repeat(50, step, Tensor(np.zeros(4, np.int64))))
+    compilation = compiler.compile(repeat(50, step, Tensor(np.zeros(4, np.int64))))
     assert calls == [((), dtypes.int64)]
-    assert len(made.loops) == 1
-    kernels = [i.operation for i in made.schedule.items if isinstance(i.operation, Kernel)]
+    assert len(compilation.loops) == 1
+    kernels = [i.operation for i in compilation.schedule.items if isinstance(i.operation, Kernel)]
     assert [kernel.fixed for kernel in kernels] == [(("iteration0", i),) for i in range(50)]
-    assert made.run()[0].tolist() == [sum(range(50))] * 4
+    assert compilation.run()[0].tolist() == [sum(range(50))] * 4
 
 
 def test_what_no_iteration_changes_is_computed_once_before_the_loop() -> None:
@@ -194,8 +194,8 @@ def _line_of(words: str) -> int:
 
 
 def test_on_another_device() -> None:
-    found = repeat(3, lambda i, v: v * 2, Tensor([1.0, 2.0]).to("CPU:1"))
-    assert found.numpy().tolist() == [8.0, 16.0] and found.device == "CPU:1"
+    results = repeat(3, lambda i, v: v * 2, Tensor([1.0, 2.0]).to("CPU:1"))
+    assert results.numpy().tolist() == [8.0, 16.0] and results.device == "CPU:1"
 
 
 X = Tensor(np.ones(3))
@@ -269,15 +269,15 @@ def test_a_loop_on_another_device(engine: str) -> None:
     """Constants that the step keeps in memory, and constants as the first state."""
     array = np.array([3.0, 1.0, 2.0])
     x = Tensor(array).to("CPU:1")
-    found = repeat(2, lambda i, s: s.sort() + Tensor.arange(3.0).contiguous(), x)
-    assert_same(evaluate(found, engine), [1.0, 4.0, 7.0])
-    found = repeat(3, lambda i, s: s + x, Tensor.zeros(3))
-    assert_same(evaluate(found, engine), array * 3)
-    assert found.realize().device == "CPU:1"
+    results = repeat(2, lambda i, s: s.sort() + Tensor.arange(3.0).contiguous(), x)
+    assert_same(evaluate(results, engine), [1.0, 4.0, 7.0])
+    results = repeat(3, lambda i, s: s + x, Tensor.zeros(3))
+    assert_same(evaluate(results, engine), array * 3)
+    assert results.realize().device == "CPU:1"
 
 
 @pytest.mark.parametrize(("counted", "expected"), [(lambda i: -i, -10), (lambda i: 4 - i, 10)])
 def test_a_counter_goes_down(counted: Any, expected: int) -> None:
     """A number that is not a sum of products has a type of its own, and no bounds."""
-    found = repeat(5, lambda i, x: x + counted(i).cast("float32") + 0 * i, Tensor([0.0]).float())
-    assert_same(found.numpy(), np.array([expected], np.float32))
+    results = repeat(5, lambda i, x: x + counted(i).cast("float32") + 0 * i, Tensor([0.0]).float())
+    assert_same(results.numpy(), np.array([expected], np.float32))

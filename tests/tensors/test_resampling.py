@@ -52,12 +52,12 @@ def row(kind: str, n: int, count: int, scale: float, i: int, aligned: bool, anti
 
 
 def resampled(x: Array, kind: str, sizes: Any, scales: Any, aligned: bool, anti: bool) -> Array:
-    made = x.astype(np.float64)
+    values = x.astype(np.float64)
     for axis, (count, scale) in enumerate(zip(sizes, scales, strict=True), 2):
-        n = made.shape[axis]
+        n = values.shape[axis]
         rows = [row(kind, n, count, scale, i, aligned, anti) for i in range(count)]
-        made = np.moveaxis(np.tensordot(made, np.array(rows).T, (axis, 0)), -1, axis)
-    return made.astype(np.float32)
+        values = np.moveaxis(np.tensordot(values, np.array(rows).T, (axis, 0)), -1, axis)
+    return values.astype(np.float32)
 
 
 MODES = {"nearest": "nearest", "nearest-exact": "nearest-exact", "bilinear": "linear",

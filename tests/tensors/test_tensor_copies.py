@@ -46,8 +46,8 @@ def test_devices_follow_the_inputs() -> None:
 
 def test_the_interpreter_computes_what_is_copied_to_it() -> None:
     found = (Tensor(X).to("INTERPRET") * 3).sum(axis=1)
-    made = compiler.compile(found)
-    assert "kernel k0 on INTERPRET" in str(made.schedule)
+    compilation = compiler.compile(found)
+    assert "kernel k0 on INTERPRET" in str(compilation.schedule)
     np.testing.assert_array_equal(found.numpy(), (X * 3).sum(axis=1))
 
 
@@ -87,8 +87,8 @@ def test_axes_of_variable_extent_are_copied() -> None:
 @pytest.mark.parametrize("rows", [1, 4])
 def test_what_a_variable_summed_up_is_sharded(rows: int) -> None:
     x = Tensor(X[:rows], symbolic={0: Variable("n", 1, 4)})
-    found = (x.sum() + 1).shard(("CPU", "CPU:1"))
-    assert found.numpy() == X[:rows].sum() + 1
+    sharded = (x.sum() + 1).shard(("CPU", "CPU:1"))
+    assert sharded.numpy() == X[:rows].sum() + 1
 
 
 def test_operands_on_different_devices_are_refused() -> None:

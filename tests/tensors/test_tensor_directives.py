@@ -35,12 +35,12 @@ def test_directives_change_no_value(engine: str) -> None:
 
 
 def test_unroll_is_visible_in_every_stage() -> None:
-    made = compile(Tensor(X).sum(1).unroll(4))
-    assert any(" unroll 4" in line.text for line in made.optimized_graph.lines)
-    assert "  for r1 in 6   reduction   unroll 4" in str(made.loops[0])
-    lowered = [line.text.split(None, 1)[1] for line in made.lowered[0].lines]
+    compilation = compile(Tensor(X).sum(1).unroll(4))
+    assert any(" unroll 4" in line.text for line in compilation.optimized_graph.lines)
+    assert "  for r1 in 6   reduction   unroll 4" in str(compilation.loops[0])
+    lowered = [line.text.split(None, 1)[1] for line in compilation.lowered[0].lines]
     assert lowered[lowered.index("unroll 4") + 1].startswith("%8 = range %3 r1 reduction")
-    assert '"llvm.loop.unroll.count", i32 4' in str(made.source[0])
+    assert '"llvm.loop.unroll.count", i32 4' in str(compilation.source[0])
     plain = compile(Tensor(X).sum(1))
     assert not any("unroll" in str(stage) for stage in plain.stages[1:])
 
@@ -49,8 +49,8 @@ def test_llvm_unrolls_as_asked() -> None:
     """At a level that does not vectorise, each iteration of the loop has as many remainders."""
     x = Tensor(np.arange(1000.0)) % Tensor(3.0)
     for factor in (2, 4, 8):
-        made = compile(x.prod().unroll(factor), Options(optimize=1))
-        assert str(made.optimized[0]).count("frem") == factor
+        compilation = compile(x.prod().unroll(factor), Options(optimize=1))
+        assert str(compilation.optimized[0]).count("frem") == factor
 
 
 def test_joined_loops_stay_unrolled() -> None:
@@ -141,9 +141,9 @@ def test_a_placeholder_is_compiled_without_data_and_run_with() -> None:
 )  # fmt: skip
 def test_a_placeholder_needs_data_that_fit(given: dict[str, object], message: str) -> None:
     x = Tensor.placeholder(3, 2, dtype="float32", name="x")
-    made = compile(x + 1)
+    compilation = compile(x + 1)
     with pytest.raises(CompileError) as caught:
-        made.run(given)
+        compilation.run(given)
     assert str(caught.value).startswith(message)
 
 

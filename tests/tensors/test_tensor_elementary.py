@@ -157,8 +157,8 @@ def test_against_validation_set_of_numpy(name: str, dtype: type[np.floating[Any]
 
 def test_running_sums_of_exp_are_little_code() -> None:
     """Steps of a scan that are computed again where they are read double the code of the next."""
-    made = compile(Tensor(np.ones((45, 65), np.float32)).logcumsumexp(1))
-    assert sum(len(source.rows) for source in made.source) < 5_000
+    compilation = compile(Tensor(np.ones((45, 65), np.float32)).logcumsumexp(1))
+    assert sum(len(source.rows) for source in compilation.source) < 5_000
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

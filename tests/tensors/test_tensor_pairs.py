@@ -46,6 +46,6 @@ def test_binary_over_every_pair_of_types(method: str, engine: str) -> None:
         for column, (right, b) in enumerate(rows.items()):
             if engine != "graph" and (at + row + column) % len(rows):
                 continue
-            given = of_columns[left], of_rows[right]
-            cases.agree(partial(ours, *given), partial(theirs, a, b), f"{method} {left} {right}")
+            inputs = of_columns[left], of_rows[right]
+            cases.agree(partial(ours, *inputs), partial(theirs, a, b), f"{method} {left} {right}")
     cases.check()

@@ -41,11 +41,11 @@ def test_what_changes_nothing_is_another_tensor(name: str, is_computed: bool) ->
 def test_what_a_loop_reads_is_assigned_after_it() -> None:
     """Its first state, and what else its step reads."""
     x, y = Tensor(np.arange(3.0)), Tensor(np.ones(3))
-    found = repeat(2, lambda i, s: (s + y).contiguous() + y, x)
+    results = repeat(2, lambda i, s: (s + y).contiguous() + y, x)
     x.assign(Tensor([7.0, 8.0, 9.0]))
     y.assign(x * 2)
-    assert compile([x, y, found]).check().ok
-    x_now, y_now, state = prepare([x, y, found]).run()
+    assert compile([x, y, results]).check().ok
+    x_now, y_now, state = prepare([x, y, results]).run()
     np.testing.assert_array_equal(x_now, [7.0, 8.0, 9.0])
     np.testing.assert_array_equal(y_now, [14.0, 16.0, 18.0])
     np.testing.assert_array_equal(state, [4.0, 5.0, 6.0])

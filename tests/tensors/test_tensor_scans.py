@@ -123,8 +123,8 @@ def _formula(rng: np.random.Generator) -> tuple[str, list[np.ndarray[Any, Any]]]
 def test_einsum_with_other_axes(seed: int) -> None:
     formula, operands = _formula(np.random.default_rng(seed))
     expected = np.asarray(np.einsum(formula, *operands))
-    made = Tensor.einsum(formula, *map(Tensor, operands)).numpy()
-    assert made.shape == expected.shape and np.array_equal(made, expected)
+    result = Tensor.einsum(formula, *map(Tensor, operands)).numpy()
+    assert result.shape == expected.shape and np.array_equal(result, expected)
 
 
 def test_einsum_other_axes_that_clash() -> None:

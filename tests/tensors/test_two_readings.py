@@ -84,9 +84,9 @@ READINGS: dict[str, tuple[Callable[[Any], Any], Any]] = {
 @pytest.mark.parametrize("name", READINGS)
 def test_which_reading_holds(name: str) -> None:
     call, expected = READINGS[name]
-    made = call(tensor(A)).numpy()
-    assert made.shape == np.shape(expected)
-    np.testing.assert_allclose(made, expected, rtol=1e-6)
+    result = call(tensor(A)).numpy()
+    assert result.shape == np.shape(expected)
+    np.testing.assert_allclose(result, expected, rtol=1e-6)
 
 
 def test_gelu_is_the_tanh_form() -> None:

@@ -96,9 +96,9 @@ def _attention(keys: Array) -> Array:
 
 
 def _scattered(a: Array) -> Array:
-    made = a.copy()
-    np.put_along_axis(made, PLACES, 9.0, 0)
-    return made
+    copied = a.copy()
+    np.put_along_axis(copied, PLACES, 9.0, 0)
+    return copied
 
 
 @every_engine

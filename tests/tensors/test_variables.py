@@ -173,9 +173,9 @@ def test_all_extents_are_compiled_once() -> None:
     rows = RNG.standard_normal((50, 4)).astype("f4")
     first = compiler.cache_info()
     for size in range(1, 51):
-        found = model(Tensor(rows[:size], symbolic={0: n})).numpy()
+        result = model(Tensor(rows[:size], symbolic={0: n})).numpy()
         expected = _softmax(np.maximum(rows[:size] @ WEIGHT, 0), 1).mean(0)
-        np.testing.assert_allclose(found, expected, 2e-5)
+        np.testing.assert_allclose(result, expected, 2e-5)
         if size == 1:
             once = compiler.cache_info()
     after = compiler.cache_info()
@@ -336,9 +336,9 @@ def test_what_users_see() -> None:
     assert repr(x).endswith(", f32[n,4])") and repr(x).count("\n") == 2
     assert (x.shape, x.symbolic_shape, x.size) == ((6, 4), (n, 4), 24)
     assert (x * 2).tolist() == (ROWS[:3] * 2).tolist()
-    made = (x * 2).realize()
-    np.testing.assert_array_equal((made + 1).numpy(), ROWS[:3] * 2 + 1)
-    np.testing.assert_array_equal(made.T.realize().numpy(), ROWS[:3].T * 2)
+    realised = (x * 2).realize()
+    np.testing.assert_array_equal((realised + 1).numpy(), ROWS[:3] * 2 + 1)
+    np.testing.assert_array_equal(realised.T.realize().numpy(), ROWS[:3].T * 2)
     assert repr(Tensor(ROWS)[:n]) == "Tensor(f32[n,4], lazy)"
     assert int(Tensor(n.bind(4))) == 4 and (n.bind(4) * Tensor(2)).item() == 8
     assert (Tensor(ROWS) == n).shape == (6, 4)
@@ -371,11 +371,11 @@ def _reduction(y: Compilation) -> Any:
 
 def test_the_safe_device_takes_variables() -> None:
     x = Tensor(ROWS[:3], symbolic={0: variable()})
-    made = compiler.compile(x.sum(0), Options())
-    (item,) = made.schedule.items
+    compilation = compiler.compile(x.sum(0), Options())
+    (item,) = compilation.schedule.items
     where = device.get("INTERPRET")
     program = where.load(where.compile(
-        kernels.program_spec(made.kernel(item.operation.body), where), 0))  # fmt: skip
+        kernels.program_spec(compilation.kernel(item.operation.body), where), 0))  # fmt: skip
     assert program.variables == ("n",)
     out, data = np.zeros(4, "f4"), np.ascontiguousarray(ROWS[:3])
     program.execute([out.ctypes.data, data.ctypes.data], [3])

@@ -48,10 +48,10 @@ def test_the_forward_loop_runs_once() -> None:
     x = Tensor(np.ones(3) * 0.5)
     y = repeat(6, lambda i, v: (v * x).exp(), x)
     slope = y.sum().gradient(x)
-    made = compiler.compile(y, slope)
-    assert made.check()
-    found = with_iterations(made.optimized_graph.root)
-    assert len({node.loop for node in found if isinstance(node, Repeat)}) == 2
+    compilation = compiler.compile(y, slope)
+    assert compilation.check()
+    root = with_iterations(compilation.optimized_graph.root)
+    assert len({node.loop for node in root if isinstance(node, Repeat)}) == 2
 
 
 def test_gradients_inside_a_loop() -> None:

@@ -68,8 +68,8 @@ def test_axes_of_variable_extent() -> None:
     assert compile(slopes[1]).check()
     whole = Tensor(np.arange(16.0).reshape(8, 2))
     cut = whole[: n.bind(3)]
-    found = (cut * cut).sum().gradient(whole).numpy()
-    np.testing.assert_array_equal(found, np.where(np.arange(8)[:, None] < 3, 2 * whole.numpy(), 0))
+    result = (cut * cut).sum().gradient(whole).numpy()
+    np.testing.assert_array_equal(result, np.where(np.arange(8)[:, None] < 3, 2 * whole.numpy(), 0))
 
 
 def test_shards_and_copies() -> None:
@@ -90,5 +90,5 @@ def test_shards_and_copies() -> None:
         assert isinstance(cut.node, Multi)
         np.testing.assert_allclose(cut.grad.numpy(), expected[0].numpy(), rtol=1e-12)
         np.testing.assert_allclose(w.grad.numpy(), expected[1].numpy(), rtol=1e-12)
-    made = x.shard(devices, 0).exp().sum().gradient(x)
-    np.testing.assert_allclose(made.numpy(), np.exp(array), rtol=1e-12)
+    gradients = x.shard(devices, 0).exp().sum().gradient(x)
+    np.testing.assert_allclose(gradients.numpy(), np.exp(array), rtol=1e-12)

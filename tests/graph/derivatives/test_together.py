@@ -37,10 +37,10 @@ def test_values(name: str) -> None:
 @pytest.mark.parametrize("f", [Tensor.softmax, Tensor.log_softmax])
 def test_the_greatest_takes_no_part(f: Callable[[Tensor], Tensor]) -> None:
     x = Tensor(np.ones((3, 4), "f"), requires_grad=True)
-    made = compile(f(x).square().sum().gradient(x))
-    names = [node.op for node in made.optimized if isinstance(node, Elementwise)]
+    compilation = compile(f(x).square().sum().gradient(x))
+    names = [node.op for node in compilation.optimized if isinstance(node, Elementwise)]
     assert "eq" not in names and "where" not in names
-    rules = {match.rule for record in made.passes[:1] for match in record.matches}
+    rules = {match.rule for record in compilation.passes[:1] for match in record.matches}
     assert f.__name__ in rules
 
 

@@ -51,9 +51,9 @@ def positions() -> TensorNode:
 
 
 def masked(a: Array) -> Array:
-    made = np.zeros_like(a)
-    made[:2, 1:3] = a[:2, 1:3]
-    return made
+    values = np.zeros_like(a)
+    values[:2, 1:3] = a[:2, 1:3]
+    return values
 
 
 def taken(a: Array) -> Array:
@@ -62,10 +62,10 @@ def taken(a: Array) -> Array:
 
 
 def scattered(a: Array) -> Array:
-    made = np.zeros((3, 4), a.dtype)
-    made[0, 3], made[0, 0] = a[0, 0], a[0, 1]  # the others are outside
-    made[1, [1, 2, 0]] = a[1, [1, 2, 3]]  # the second of two on 1 wins
-    return made
+    values = np.zeros((3, 4), a.dtype)
+    values[0, 3], values[0, 0] = a[0, 0], a[0, 1]  # the others are outside
+    values[1, [1, 2, 0]] = a[1, [1, 2, 3]]  # the second of two on 1 wins
+    return values
 
 
 def validated(a: Array) -> Array:
@@ -87,16 +87,16 @@ def joined(p: TensorNode, q: TensorNode) -> TensorNode:
 def correlated(a: Array, b: Array) -> Array:
     """Windows of 3, every second, of images with a zero in front: [2, 3, 4] and [2, 4, 3]."""
     slid = np.lib.stride_tricks.sliding_window_view(np.pad(a, [(0, 0), (0, 0), (1, 0)]), 3, 2)
-    made = np.einsum("nctr,ocr->not", slid[:, :, ::2], b[:, :3])
-    return np.asarray(made)
+    result = np.einsum("nctr,ocr->not", slid[:, :, ::2], b[:, :3])
+    return np.asarray(result)
 
 
 def spread(a: Array, c: Array) -> Array:
     """Two channels of [2, 4], each element [3, 3] times itself, two apart; the last is cut off."""
-    made = np.zeros((2, 3, 9), a.dtype)
+    values = np.zeros((2, 3, 9), a.dtype)
     for t in range(4):
-        made[:, :, 2 * t : 2 * t + 3] += np.einsum("no,ocr->ncr", a[:, :2, t], c)
-    return made[:, :, :8]
+        values[:, :, 2 * t : 2 * t + 3] += np.einsum("no,ocr->ncr", a[:, :2, t], c)
+    return values[:, :, :8]
 
 
 def half(dtype: DType) -> DType:
@@ -227,8 +227,8 @@ def test_constants(dtype: DType, engine: str) -> None:
         rows.append((np.arange(20) * 37 + 100).astype(dtype.numpy))
         rows.append(np.arange(9)[::-1].astype(dtype.numpy))
     rows += [np.repeat(samples(dtype)[:3], 4), np.repeat(samples(dtype)[1], 7)]
-    given = [g.vconst([v.item() for v in row], dtype) for row in rows]
-    for got, row in zip(ENGINES[engine](given), rows, strict=True):
+    inputs = [g.vconst([v.item() for v in row], dtype) for row in rows]
+    for got, row in zip(ENGINES[engine](inputs), rows, strict=True):
         assert_same(got, row)
 
 

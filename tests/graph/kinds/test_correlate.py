@@ -111,10 +111,10 @@ def test_derivatives(engine: str, dtype: str, least: int, monkeypatch: pytest.Mo
         if not least and max(case[3]) == 1:
             continue  # without steps there are no phases
         x, w = made(case[0], dtype), made(case[1], dtype)
-        given = Tensor(x), Tensor(w)
-        y = convolved(*given, case)
+        inputs = Tensor(x), Tensor(w)
+        y = convolved(*inputs, case)
         g = made(y.shape, dtype)
-        slopes += [each.node for each in y.gradient(*given, gradient=Tensor(g))]
+        slopes += [each.node for each in y.gradient(*inputs, gradient=Tensor(g))]
         expected += [(name, each.astype(dtype)) for each in changes(x, w, g, *case[2:])]
     for got, (name, right) in zip(ENGINES[engine](slopes), expected, strict=True):
         assert_same(got, right, name, rtol=2e-4 if dtype == "f4" else 1e-9)
@@ -183,8 +183,8 @@ def test_a_correlation_for_each_remainder_where_there_is_work(
     y = Buffer((), 0, (8, 64, 40, 40), dtypes.float32, "y")
     w = Buffer((), 1, (64, 32, 5, 5), dtypes.float32, "w")
     image = tuple(39 * step + 5 for step in steps)
-    made = Spread((y, w), ((0, 0),) * 2, steps, (1, 1), 1, image)
-    found = [n for n in toposort([made.expansion()]) if isinstance(n, Correlate)]
+    node = Spread((y, w), ((0, 0),) * 2, steps, (1, 1), 1, image)
+    found = [n for n in toposort([node.expansion()]) if isinstance(n, Correlate)]
     assert len(found) == (count if few else 1)
 
 

@@ -115,8 +115,8 @@ def test_invariant_31() -> None:
 
 def test_the_graph_as_written_shows_them() -> None:
     x = Tensor(X, name="x")
-    made = compiler.compile(x.shard(("CPU", "CPU:1"), 0).clone() + 1)
-    printed = str(made.graph)
+    compilation = compiler.compile(x.shard(("CPU", "CPU:1"), 0).clone() + 1)
+    printed = str(compilation.graph)
     for word in ("= device CPU:1", "= unique", "= multi", "axis 0 on CPU, CPU:1", "to CPU, CPU:1"):
         assert word in printed
-    assert "multi" not in str(made.optimized_graph)
+    assert "multi" not in str(compilation.optimized_graph)

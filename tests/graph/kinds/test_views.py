@@ -46,13 +46,13 @@ def trackers(draw: st.DrawFn) -> tuple[int, tuple[Strided, ...]]:
 
 def through(flat: Array, view: Strided) -> Array:
     """The view by NumPy: only what is inside the mask is looked at."""
-    made = np.zeros(view.shape, flat.dtype)
+    values = np.zeros(view.shape, flat.dtype)
     if 0 not in view.valid_shape:
         strides = [s * flat.itemsize for s in view.strides]
         first = flat[view.valid_offset :]
         inside = np.lib.stride_tricks.as_strided(first, view.valid_shape, strides)
-        made[tuple(slice(*pair) for pair in view.bounds)] = inside
-    return made
+        values[tuple(slice(*pair) for pair in view.bounds)] = inside
+    return values
 
 
 @settings(max_examples=60, deadline=None)

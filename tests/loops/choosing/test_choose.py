@@ -79,9 +79,9 @@ def test_cores_only_for_work_that_is_worth_it() -> None:
 def test_plain_loops_are_shared_out_where_the_work_is_worth_it() -> None:
     for count, shared in {1000: "", 2_000_000: "parallelize i0 2"}.items():
         (body,) = bodies(program(f"x0 = float32[5000]; x1 = int64[{count}]; x0[x1]"))
-        found = choose(plain_loops(body), DEFAULT)
-        assert found.is_plain and text(found) == shared
-        assert any(row.kind == "vectorize" for row in found.refused)
+        choices = choose(plain_loops(body), DEFAULT)
+        assert choices.is_plain and text(choices) == shared
+        assert any(row.kind == "vectorize" for row in choices.refused)
 
 
 def test_a_product_is_packed_and_shared_out_by_rows() -> None:

@@ -48,9 +48,9 @@ def test_rows_of_a_table_are_shared_out() -> None:
 
 
 def test_sums_of_rows_of_a_table_stay_in_registers() -> None:
-    found = chosen("x0 = float32[500, 512]; x1 = int64[300, 20]; x0[x1].sum(1)")
-    assert found.has("vectorize") and not found.has("accumulate")
-    why = {row.kind: str(row.because) for row in found.refused}
+    choices = chosen("x0 = float32[500, 512]; x1 = int64[300, 20]; x0[x1].sum(1)")
+    assert choices.has("vectorize") and not choices.has("accumulate")
+    why = {row.kind: str(row.because) for row in choices.refused}
     assert "do not lie in order" in why["accumulate"]
 
 

@@ -95,26 +95,26 @@ def test_same_values(name: str, engine: str) -> None:
 def test_vectors_of_any_width(name: str, nbytes: int) -> None:
     """Nothing chosen is refused (an error here); there are lanes, or short sums left to LLVM."""
     model = replace(DEFAULT, vector_bytes=nbytes)
-    made = compile(PROGRAMS[name](random), Options(machine=model, threads=2))
-    assert not divisions(made)
-    left = any("so short a sum" in d.reason for d in made.decisions)
-    assert left or any(found.of(Vectorize) for found in made.choices.values())
+    compilation = compile(PROGRAMS[name](random), Options(machine=model, threads=2))
+    assert not divisions(compilation)
+    left = any("so short a sum" in d.reason for d in compilation.decisions)
+    assert left or any(found.of(Vectorize) for found in compilation.choices.values())
 
 
 @pytest.mark.parametrize("name", LONG)
 def test_long_ones_are_vectors(name: str) -> None:
-    made = compile(LONG[name](random))
-    assert not divisions(made)
-    assert all(found.of(Vectorize) for found in made.choices.values())
+    compilation = compile(LONG[name](random))
+    assert not divisions(compilation)
+    assert all(found.of(Vectorize) for found in compilation.choices.values())
 
 
 def test_merged_heads_are_tiles_of_windows_and_merged_rows_of_products() -> None:
-    found = choose(plain(LONG["heads"]), replace(DEFAULT, cores=1))
-    first, rows = found.rows[:2]
+    choices = choose(plain(LONG["heads"]), replace(DEFAULT, cores=1))
+    first, rows = choices.rows[:2]
     assert first == Tile("i1", 64, "peel", "8 groups of 64 iterations")
     assert "4 vectors of 16 pixels by 4 channels, of 64 pixels, 200 channels" in rows.because
-    found = choose(plain(LONG["merged rows"]), replace(DEFAULT, cores=1))
-    first, rows = found.rows[:2]
+    choices = choose(plain(LONG["merged rows"]), replace(DEFAULT, cores=1))
+    first, rows = choices.rows[:2]
     assert first == Tile("i0", 200, "peel", "8 groups of 200 iterations")
     assert " rows by 4 vectors of 16 for 200 rows by 64 columns" in rows.because
 
@@ -168,6 +168,6 @@ def test_the_same_choices_in_every_process() -> None:
 
 
 def test_choices_of_what_is_cut_are_told_with_it() -> None:
-    found = choose(plain(PROGRAMS["batches merged with rows"]), DEFAULT)
-    assert isinstance(found, Choices)
-    assert {row.kind for row in found.refused} == {"pack", "parallelize"}
+    choices = choose(plain(PROGRAMS["batches merged with rows"]), DEFAULT)
+    assert isinstance(choices, Choices)
+    assert {row.kind for row in choices.refused} == {"pack", "parallelize"}

@@ -27,10 +27,10 @@ def chosen(name: str, *sizes: int) -> Choices | Reason:
 @pytest.mark.parametrize("sizes", SIZES)
 @pytest.mark.parametrize("name", ["matmul", "x.T @ w", "matmul of integers"])
 def test_same_values(name: str, sizes: tuple[int, int, int]) -> None:
-    found = chosen(name, *sizes)
-    assert isinstance(found, Choices) and found.of(Accumulate)
+    choices = chosen(name, *sizes)
+    assert isinstance(choices, Choices) and choices.of(Accumulate)
     before = body_of(name, *sizes)
-    assert_same(before, transform(before, found))
+    assert_same(before, transform(before, choices))
 
 
 @pytest.mark.parametrize("sizes", [(4, 1030, 600), (16, 768, 2000), (40, 41, 4000)])
@@ -41,16 +41,16 @@ def test_same_values_on_the_machine(sizes: tuple[int, int, int]) -> None:
 
 
 def test_cores_share_out_blocks_of_columns_whose_sums_stay_near() -> None:
-    found = choose(body_of("matmul", 16, 3072, 768), DEFAULT)
-    assert found.of(Tile)[0].size == 1536
-    assert found.of(Parallelize)[0].axis == found.of(Accumulate)[0].at == "i1.0"
+    choices = choose(body_of("matmul", 16, 3072, 768), DEFAULT)
+    assert choices.of(Tile)[0].size == 1536
+    assert choices.of(Parallelize)[0].axis == choices.of(Accumulate)[0].at == "i1.0"
     many = choose(body_of("matmul", 64, 32768, 768), DEFAULT)
     assert 64 * many.of(Tile)[0].size * 4 <= DEFAULT.cache_bytes[1] // 2
 
 
 def test_a_rest_that_is_a_power_of_two_is_a_vector_without_a_mask() -> None:
-    found = choose(body_of("matmul", 16, 1000, 512), DEFAULT)
-    assert all(row.tail == "peel" for row in found.of(Tile))
+    choices = choose(body_of("matmul", 16, 1000, 512), DEFAULT)
+    assert all(row.tail == "peel" for row in choices.of(Tile))
 
 
 @pytest.mark.parametrize(("name", "sizes"), [

@@ -91,9 +91,9 @@ def test_a_panel_is_packed_where_it_is_read_again() -> None:
     ((1024, 2048, 2048), "2,048 pieces of 256 bytes, 8,192 apart: the addresses"),
 ])  # fmt: skip
 def test_a_panel_is_packed_unless_it_stays_near(sizes: tuple[int, int, int], why: str) -> None:
-    found = chosen("matmul", *sizes)
-    assert why in f"{found} {found.refused}"
-    assert bool(found.of(Pack)) is not (sizes[0] == 48 or why.endswith("the nearest cache"))
+    choices = chosen("matmul", *sizes)
+    assert why in f"{choices} {choices.refused}"
+    assert bool(choices.of(Pack)) is not (sizes[0] == 48 or why.endswith("the nearest cache"))
 
 
 def test_rows_are_shared_out_evenly_where_that_is_possible() -> None:

@@ -77,7 +77,7 @@ def test_of_folds_that_stand_in_each_other_the_longer_one_has_lanes(
     text_of_program: str, lanes: list[str], against: str
 ) -> None:
     (body,) = bodies(program(text_of_program))
-    found = choose(plain_loops(body), DEFAULT)
-    assert list(dict.fromkeys(v.axis[:2] for v in found.of(Vectorize))) == lanes
-    why = next(r.because for r in found.refused if r.kind == "vectorize")
+    choices = choose(plain_loops(body), DEFAULT)
+    assert list(dict.fromkeys(v.axis[:2] for v in choices.of(Vectorize))) == lanes
+    why = next(r.because for r in choices.refused if r.kind == "vectorize")
     assert why == f"a value depends on {against}, which has more iterations"

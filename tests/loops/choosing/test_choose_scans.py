@@ -24,24 +24,24 @@ def data(*shape: int) -> Tensor:
 def test_same_values(shape: tuple[int, ...]) -> None:
     x = np.random.default_rng(1).integers(-99, 99, shape).astype(np.float32)
     for axis in range(len(shape)):
-        made = compiler.compile(Tensor(x).cumsum(axis), TWO)
-        np.testing.assert_array_equal(made.run()[0], x.cumsum(axis))
-        assert made.check().first_difference is None
+        compilation = compiler.compile(Tensor(x).cumsum(axis), TWO)
+        np.testing.assert_array_equal(compilation.run()[0], x.cumsum(axis))
+        assert compilation.check().first_difference is None
 
 
 def test_rows_stand_side_by_side() -> None:
-    found = chosen(data(1000, 900).cumsum(1))
-    assert [row.axis for row in found.of(Unroll)] == ["i0.1"]
-    assert found.of(Parallelize)[0].axis == "i0.0" and not found.of(Vectorize)
+    choices = chosen(data(1000, 900).cumsum(1))
+    assert [row.axis for row in choices.of(Unroll)] == ["i0.1"]
+    assert choices.of(Parallelize)[0].axis == "i0.0" and not choices.of(Vectorize)
 
 
 def test_columns_are_vectors_in_blocks_for_each_core() -> None:
-    found = chosen(data(900, 1000).cumsum(0))
-    assert found.of(Tile)[0].size == 496 and found.of(Vectorize)
-    assert found.of(Parallelize)[0].axis.endswith(".0")
+    choices = chosen(data(900, 1000).cumsum(0))
+    assert choices.of(Tile)[0].size == 496 and choices.of(Vectorize)
+    assert choices.of(Parallelize)[0].axis.endswith(".0")
     assert chosen(data(50, 900, 64).cumsum(1)).of(Parallelize)[0].axis == "i0"
 
 
 def test_one_row_is_a_plain_loop() -> None:
-    found = chosen(data(100_000).cumsum())
-    assert not found.rows and "waits for the one before" in str(found.refused[0].because)
+    choices = chosen(data(100_000).cumsum())
+    assert not choices.rows and "waits for the one before" in str(choices.refused[0].because)

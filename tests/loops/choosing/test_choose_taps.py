@@ -15,8 +15,8 @@ def _by_weights(channels: int, size: int, taps: int, step: int, images: int = 2)
     w = Tensor(numbers.standard_normal((channels, 1, taps, taps)).astype("f"))
     y = x.conv2d(w, stride=step, padding=taps // 2, groups=channels)
     g = Tensor(numbers.standard_normal(y.shape).astype("f"))
-    made: Tensor = y.gradient(w, gradient=g)
-    return made
+    gradients: Tensor = y.gradient(w, gradient=g)
+    return gradients
 
 
 def _chosen(tensor: Tensor, machine: str) -> Choices:

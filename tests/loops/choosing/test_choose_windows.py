@@ -66,9 +66,9 @@ def expected(x: Array, w: Array, given: dict[str, Any]) -> Array:
 def chosen(name: str, threads: int = 1) -> list[str]:
     """The choices for the loops of the convolution, each with its reason."""
     x, w = inputs(name)
-    made = compile(Tensor(x).conv2d(Tensor(w), **CASES[name][2]), Options(threads=threads))
-    last = made.decisions[-1].subject
-    return [d.reason for d in made.decisions if d.subject == last and ": " in d.reason]
+    compilation = compile(Tensor(x).conv2d(Tensor(w), **CASES[name][2]), Options(threads=threads))
+    last = compilation.decisions[-1].subject
+    return [d.reason for d in compilation.decisions if d.subject == last and ": " in d.reason]
 
 
 @TRANSFORMED
@@ -80,24 +80,24 @@ def test_convolutions(name: str, engine: str) -> None:
 
 
 def test_pixels_are_lanes_where_windows_begin_at_each() -> None:
-    made = chosen("3x3")
+    choices = chosen("3x3")
     words = "tile i1 6 peel: 2 vectors of 16 pixels by 6 channels, of 32 pixels, 17 channels, "
-    assert made[0].startswith(f"{words}sums of 45: about ")
-    assert not any(each.startswith("pack") for each in made)
+    assert choices[0].startswith(f"{words}sums of 45: about ")
+    assert not any(each.startswith("pack") for each in choices)
 
 
 def test_channels_are_lanes_where_windows_are_apart() -> None:
-    made = chosen("every third of few")
-    assert "channels by" in made[0]
-    (packed,) = [each for each in made if each.startswith(("pack 2: ", "pack 2 i1.0: "))]
+    choices = chosen("every third of few")
+    assert "channels by" in choices[0]
+    (packed,) = [each for each in choices if each.startswith(("pack 2: ", "pack 2 i1.0: "))]
     assert packed.endswith("channels next to each other, for all pixels")
 
 
 def test_pixels_are_lanes_where_every_second_is_a_window() -> None:
     assert "2 vectors of 16 pixels by 7 channels" in chosen("every second")[0]
     x, w = np.ones((2, 6, 13, 37), np.float32), np.ones((6, 1, 5, 5), np.float32)
-    made = compile(Tensor(x).conv2d(Tensor(w), groups=6, stride=2), Options(threads=1))
-    assert any(" lines, of " in d.reason for d in made.decisions)
+    compilation = compile(Tensor(x).conv2d(Tensor(w), groups=6, stride=2), Options(threads=1))
+    assert any(" lines, of " in d.reason for d in compilation.decisions)
 
 
 def test_pooled_pairs_are_vectors() -> None:
@@ -152,8 +152,8 @@ def test_work_that_is_worth_it_is_shared_out() -> None:
 
 def test_groups_are_an_axis_of_their_own() -> None:
     x, w = np.ones((1, 16, 20, 20), np.float32), np.ones((32, 4, 3, 3), np.float32)
-    found = compile(Tensor(x).conv2d(Tensor(w), groups=4, padding=1)).decisions
-    assert any(d.reason == "tile i0 8 peel: 4 groups of 8 iterations" for d in found)
+    decisions = compile(Tensor(x).conv2d(Tensor(w), groups=4, padding=1)).decisions
+    assert any(d.reason == "tile i0 8 peel: 4 groups of 8 iterations" for d in decisions)
 
 
 @pytest.mark.parametrize(("images", "at"), [(1, "i0.0"), (2, "i1.0")])
@@ -171,8 +171,8 @@ def test_packed_weights_stay_in_the_second_cache(l2: int, channels: int) -> None
     x, w = np.ones((1, 128, 16, 16), np.float32), np.ones((128, 128, 3, 3), np.float32)
     loops = whole_loops(compile(Tensor(x).conv2d(Tensor(w)), Options(loops="plain")))
     caches = (DEFAULT.cache_bytes[0], l2, DEFAULT.cache_bytes[2])
-    made = choose(loops, replace(DEFAULT, cache_bytes=caches, multiply_adds=1.0))
-    assert [row.size for row in made.of(Tile) if row.axis == "i0"] == [channels]
+    choices = choose(loops, replace(DEFAULT, cache_bytes=caches, multiply_adds=1.0))
+    assert [row.size for row in choices.of(Tile) if row.axis == "i0"] == [channels]
 
 
 def test_a_batch_of_variable_size() -> None:

@@ -67,9 +67,9 @@ def test_loops_of_any_size(name: str, m: int, n: int, k: int, machine: str) -> N
 def values(kind: str, shape: tuple[int, ...], seed: int = 0) -> Array:
     """All values of a type, its ends often."""
     random, low, high = np.random.default_rng(seed), LEAST[kind], MOST[kind]
-    made = random.integers(low, high + 1, shape)
+    values = random.integers(low, high + 1, shape)
     ends = random.choice([low, high, 0], shape)
-    return np.where(random.random(shape) < 0.3, ends, made).astype(kind)
+    return np.where(random.random(shape) < 0.3, ends, values).astype(kind)
 
 
 def whole(a: Array) -> Array:

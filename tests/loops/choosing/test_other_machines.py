@@ -26,8 +26,8 @@ SHAPES = [(7, 5), (40, 9), (33, 64), (8, 300), (16, 1027), (130, 12), (64, 64), 
 
 
 def softmax(x: Array) -> Array:
-    made = np.exp(x - x.max(-1, keepdims=True))
-    return np.asarray(made / made.sum(-1, keepdims=True))
+    values = np.exp(x - x.max(-1, keepdims=True))
+    return np.asarray(values / values.sum(-1, keepdims=True))
 
 
 def layernorm(x: Array) -> Array:

@@ -54,15 +54,15 @@ def test_tiles_are_as_registers_and_issue_have_them() -> None:
     ("matmul", (96, 2048, 2048), "i1.0"),  # each core would have all columns from memory
 ])  # fmt: skip
 def test_what_is_read_by_all_cores(name: str, sizes: tuple[int, int, int], axis: str) -> None:
-    found = choose(body_of(name, *sizes), replace(MACHINES["amd-zen3"].model, cores=2))
-    assert found.of(Parallelize)[0].axis == axis
+    choices = choose(body_of(name, *sizes), replace(MACHINES["amd-zen3"].model, cores=2))
+    assert choices.of(Parallelize)[0].axis == axis
 
 
 def test_narrow_panels_are_copied_together() -> None:
     def cuts(n: int, machine: str, m: int = 240) -> list[int]:
         target = replace(MACHINES[machine].model, cores=1)
-        found = choose(body_of("matmul", m, n, 1024), target)
-        return [cut.size for cut in found.of(Tile) if cut.axis.startswith("i1")]
+        choices = choose(body_of("matmul", m, n, 1024), target)
+        return [cut.size for cut in choices.of(Tile) if cut.axis.startswith("i1")]
 
     assert cuts(1024, "x86-avx2") == [64, 16, 8] and cuts(1024, "x86-avx512") == [64, 16]
     assert cuts(48, "x86-avx2") == [48, 16, 8] and cuts(16 * 61, "x86-avx2") == [16, 8]
@@ -79,11 +79,11 @@ def test_several_iterations_of_the_sum_where_a_multiply_add_takes_a_lane() -> No
 
 
 def test_what_panels_leave_over_is_narrow_where_masks_are_dear() -> None:
-    found = chosen("matmul", 250, 253, 250, "x86-avx2")
-    cuts = [(cut.axis, cut.size, cut.tail) for cut in found.of(Tile) if cut.axis[:2] == "i1"]
+    choices = chosen("matmul", 250, 253, 250, "x86-avx2")
+    cuts = [(cut.axis, cut.size, cut.tail) for cut in choices.of(Tile) if cut.axis[:2] == "i1"]
     assert cuts == [("i1", 16, "peel"), ("i1.1", 8, "peel"), ("i1.2", 8, "peel"),
                     ("i1.2.2", 8, "mask")]  # fmt: skip
-    assert {"i1.2.1", "i1.2.2.1"} <= {choice.axis for choice in found.of(Vectorize)}
+    assert {"i1.2.1", "i1.2.2.1"} <= {choice.axis for choice in choices.of(Vectorize)}
     across = chosen("x @ w.T", 250, 253, 250, "x86-avx2")
     assert [pack.at for pack in across.of(Pack)] == ["i1.0", ""]
 
@@ -108,8 +108,8 @@ def test_loops_compute_the_same_at_any_size(machine: str, seed: int) -> None:
         name = draw.choice(NAMES)
         m, n, k = (draw.choice(USUAL) for _ in range(3))
         before = body_of(name, m, n, max(k, 2))
-        made = choose(before, model(machine, draw.choice((0, 2, 3))))
-        assert_same(before, transform(before, made))
+        choices = choose(before, model(machine, draw.choice((0, 2, 3))))
+        assert_same(before, transform(before, choices))
 
 
 @pytest.mark.parametrize("machine", NAMED)
@@ -134,8 +134,8 @@ def test_machine_code_of_other_machines_loops(machine: str, dtype: type) -> None
         for x, y in ((Tensor(a), Tensor(b)),
                      (Tensor(a), Tensor(np.ascontiguousarray(b.T)).permute(1, 0)),
                      (Tensor(np.ascontiguousarray(a.T)).permute(1, 0), Tensor(b))):  # fmt: skip
-            found = compiler.compile(x @ y, Options(machine=machine)).run()[0]
-            np.testing.assert_allclose(found, a @ b, rtol=1e-4)
+            result = compiler.compile(x @ y, Options(machine=machine)).run()[0]
+            np.testing.assert_allclose(result, a @ b, rtol=1e-4)
 
 
 @pytest.mark.parametrize(("rows", "cores"), [

@@ -37,8 +37,8 @@ def chosen(given: str) -> Choices:
              "tile r2.2 32 mask; tile r2.2.1 16 peel; unroll r2.2.1.0; vectorize r2.2.1.1"),
 ])  # fmt: skip
 def test_the_lanes_are_those_of_the_rows(count: int, trips: int, expected: str) -> None:
-    found = chosen(f"x0 = float32[{count}, 30, {trips}]; x0.min((0, 2))")
-    assert text(found) == expected
+    choices = chosen(f"x0 = float32[{count}, 30, {trips}]; x0.min((0, 2))")
+    assert text(choices) == expected
 
 
 @pytest.mark.parametrize(("shape", "is_vector"), [
@@ -49,13 +49,13 @@ def test_shorter_rows_pay_where_a_result_folds_many(shape: str, is_vector: bool)
 
 
 def test_rows_whose_number_is_a_variable_are_not_in_groups() -> None:
-    found = chosen("x0 = float32[n<=8, 30, 32]; x0.sum((0, 2))")
-    assert text(found) == "tile r2 32 peel; tile r2.1 16 peel; unroll r2.1.0; vectorize r2.1.1"
+    choices = chosen("x0 = float32[n<=8, 30, 32]; x0.sum((0, 2))")
+    assert text(choices) == "tile r2 32 peel; tile r2.1 16 peel; unroll r2.1.0; vectorize r2.1.1"
 
 
 def test_parts_of_one_long_fold_are_rows() -> None:
-    found = chosen("x0 = float32[5, 16, 14812]; x0.max((0, 2))")
-    assert found.has("vectorize") and found.has("parallelize")
+    choices = chosen("x0 = float32[5, 16, 14812]; x0.max((0, 2))")
+    assert choices.has("vectorize") and choices.has("parallelize")
 
 
 def test_rows_that_jump_are_none() -> None:

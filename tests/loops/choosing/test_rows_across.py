@@ -24,8 +24,8 @@ def is_copied(found: Choices) -> bool:
 
 @pytest.mark.parametrize("sizes", [(512, 784, 128), (1024, 784, 96), (2048, 640, 64)])
 def test_rows_whose_lines_share_sets_are_copied_for_each_core(sizes: tuple[int, int, int]) -> None:
-    found = chosen("x.T @ w", *sizes)
-    assert is_copied(found) and found.of(Parallelize)[0].axis == "i0.0"
+    choices = chosen("x.T @ w", *sizes)
+    assert is_copied(choices) and choices.of(Parallelize)[0].axis == "i0.0"
     assert_close(*reversed(on_machine("x.T @ w", *sizes, "auto")))
 
 

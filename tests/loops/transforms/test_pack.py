@@ -106,8 +106,8 @@ def test_products_of_one_argument_are_chosen_as_those_of_two(
 ) -> None:
     a, b = (Tensor(np.broadcast_to(np.float32(0), shape)) for _ in range(2))
     two = a @ b if name == "a @ a" else a @ b.T if name == "a @ a.T" else a.T @ b
-    made = (compile(value, Options(loops="plain")) for value in (READ_TWICE[name](a), two))
-    one, other = (text(choose(whole_loops(it), replace(DEFAULT, cores=2))) for it in made)
+    compilations = (compile(value, Options(loops="plain")) for value in (READ_TWICE[name](a), two))
+    one, other = (text(choose(whole_loops(it), replace(DEFAULT, cores=2))) for it in compilations)
     assert "; pack 2 i1.0; " in other
     assert one == other.replace("pack 2 i1.0", "pack 1[i1] i1.0")
 

@@ -47,9 +47,9 @@ def test_one_kernel_is_begun_once_and_does_the_work_of_both() -> None:
 
 
 def missed(program: object) -> tuple[Compilation, FusionOpportunity]:
-    made = compiler.compile(program)
-    found = [each for each in made.schedule.opportunities if not each.taken]
-    return made, found[0]
+    compilation = compiler.compile(program)
+    found = [each for each in compilation.schedule.opportunities if not each.taken]
+    return compilation, found[0]
 
 
 def separately(made: Compilation, found: FusionOpportunity) -> int:
@@ -89,17 +89,17 @@ def test_work_that_is_repeated_costs_and_says_so() -> None:
 
 def test_a_kernel_that_others_read_stays_beside_the_fused_one() -> None:
     x = rng(64, 64)
-    made = compiler.compile([(w := x.sum(1, keepdim=True).contiguous()) + 1, (x - w).exp()])
-    pairs = [it for it in made.schedule.opportunities if not it.taken and it.first == 0]
+    compilation = compiler.compile([(w := x.sum(1, keepdim=True).contiguous()) + 1, (x - w).exp()])
+    pairs = [it for it in compilation.schedule.opportunities if not it.taken and it.first == 0]
     assert len(pairs) == 2
     for each in pairs:
         (fused,) = (it for it in each.reason.numbers if it.name == "as one kernel")
-        assert fused.limit == made.schedule.analysis[each.second].estimated_ns
+        assert fused.limit == compilation.schedule.analysis[each.second].estimated_ns
 
 
 def test_what_was_taken_changed_what_the_partition_compared() -> None:
-    made = compiler.compile(rng(64, 32).softmax(1)).schedule
-    (exp,) = (it for it in made.opportunities if it.value.startswith("exp"))
+    schedule = compiler.compile(rng(64, 32).softmax(1)).schedule
+    (exp,) = (it for it in schedule.opportunities if it.value.startswith("exp"))
     (choice,) = (n for n in exp.reason.numbers if n.name == "computed where it is read")
     assert choice.limit is not None
     assert exp.change == pytest.approx(choice.value - choice.limit)

@@ -27,10 +27,10 @@ def test_the_level_is_the_longest_path(seed: int) -> None:
     rng = random.Random(seed)
     count = rng.randint(1, 20)
     edges = [(a, b) for b in range(count) for a in range(b) if rng.random() < 0.2]
-    found = level_of(levels(schedule(edges, count)))
+    level = level_of(levels(schedule(edges, count)))
     for item in range(count):
-        before = [found[a] for a, b in edges if b == item]
-        assert found[item] == (1 + max(before) if before else 0)
+        before = [level[a] for a, b in edges if b == item]
+        assert level[item] == (1 + max(before) if before else 0)
 
 
 def test_an_id_twice_is_refused() -> None:

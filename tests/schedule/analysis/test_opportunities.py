@@ -90,19 +90,19 @@ def test_the_greatest_score_stands_first_and_each_pair_once() -> None:
 def test_a_program_says_why_its_kernels_are_not_one() -> None:
     x = Tensor(np.ones((64, 32), np.float32))
     hidden = (x @ Tensor(np.ones((32, 16), np.float32))).relu()
-    made = compiler.compile([hidden @ Tensor(np.ones((16, 8), np.float32))]).schedule
-    (found,) = (each for each in made.opportunities if not each.taken)
+    schedule = compiler.compile([hidden @ Tensor(np.ones((16, 8), np.float32))]).schedule
+    (found,) = (each for each in schedule.opportunities if not each.taken)
     assert isinstance(found, FusionOpportunity)
     assert (found.first, found.second, found.fusion_type) == (0, 1, "reduction")
     assert found.bytes_saved == 2 * 64 * 16 * 4
     assert "its index does not use the loop of 8" in found.reason
-    assert f"fusion {found}" in str(made)
+    assert f"fusion {found}" in str(schedule)
 
 
 def test_a_program_says_which_values_its_kernels_compute_inside() -> None:
     x = Tensor(np.ones((64, 32), np.float32))
-    made = compiler.compile([x.softmax(1)]).schedule
-    found = {each.value: each for each in made.opportunities}
+    schedule = compiler.compile([x.softmax(1)]).schedule
+    found = {each.value: each for each in schedule.opportunities}
     assert set(found) == {
         "exp f32[64,32]", "sub f32[64,32]", "reduce max f32[64,1]", "reduce sum f32[64,1]",
     }  # fmt: skip
@@ -113,17 +113,17 @@ def test_a_program_says_which_values_its_kernels_compute_inside() -> None:
     assert str(row).endswith(f"✓ reduce max f32[64,1]: {row.reason}")
     assert all(0 < each.score < 1 for each in found.values())
     saved = sum(each.bytes_saved for each in found.values())
-    assert str(made).splitlines()[-1] == f"fusion ✓ 4 taken, saves {saved:,} bytes"
+    assert str(schedule).splitlines()[-1] == f"fusion ✓ 4 taken, saves {saved:,} bytes"
 
 
 def test_a_value_computed_in_two_kernels_is_listed_for_both() -> None:
     x = Tensor(np.ones((64, 32), np.float32))
     twice = x + 1
-    made = compiler.compile([twice.sum(0), twice.sum(1)]).schedule
-    rows = [each for each in made.opportunities if each.value == "add f32[64,32]"]
+    schedule = compiler.compile([twice.sum(0), twice.sum(1)]).schedule
+    rows = [each for each in schedule.opportunities if each.value == "add f32[64,32]"]
     assert [each.first for each in rows] == [0, 1]
     assert [each.bytes_saved for each in rows] == [64 * 32 * 4 * 3 // 2] * 2
-    first, *others = made.opportunities
+    first, *others = schedule.opportunities
     assert not first.taken and all(each.taken for each in others)
 
 

@@ -34,8 +34,8 @@ PROGRAMS = [
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_the_weights_of_every_item_have_a_sum(program: object) -> None:
-    made: Compilation = compiler.compile(program())  # type: ignore[operator]
-    schedule = made.schedule
+    compilation: Compilation = compiler.compile(program())  # type: ignore[operator]
+    schedule = compilation.schedule
     assert len(schedule.shares) == len(schedule.items)
     for row in schedule.shares:
         for field in FIELDS:
@@ -50,16 +50,16 @@ def test_operations_and_bytes_are_those_of_the_kernel() -> None:
 
 
 def test_constants_inputs_and_movement_do_nothing() -> None:
-    made = compiler.compile(network())
-    facts = dict(made.optimized_graph.to_networkx().nodes(data=True))
-    working = {entity for row in made.schedule.shares for entity, _ in row}
+    compilation = compiler.compile(network())
+    facts = dict(compilation.optimized_graph.to_networkx().nodes(data=True))
+    working = {entity for row in compilation.schedule.shares for entity, _ in row}
     kinds = {facts[entity]["kind"] for entity in working}
     assert kinds and kinds.isdisjoint(("const", "buffer", "movement", "control"))
 
 
 def test_a_node_reads_through_movement_what_that_reads() -> None:
-    made = compiler.compile((rng(4, 6).T + rng(6, 4)) * 2.0)
-    (row,) = made.schedule.shares
+    compilation = compiler.compile((rng(4, 6).T + rng(6, 4)) * 2.0)
+    (row,) = compilation.schedule.shares
     add, multiply = (own for _, own in row)
     assert (add.read, add.written) == (2 * 96, 0)
     assert (multiply.read, multiply.written) == (0, 96)
