@@ -5,6 +5,7 @@ import pytest
 from compiler.core import dtypes
 from compiler.core.node import toposort
 from compiler.graph import nodes
+from compiler.graph.kinds.markers import Later
 from compiler.graph.nodes import TensorNode, const, elementwise
 from compiler.graph.words import operation
 from compiler.schedule.calls import After, Call, buffer_of, calls_of
@@ -141,3 +142,14 @@ def test_outlined_programs_are_whole(name: str, limit: int) -> None:
     wanted = {n for n in toposort([root]) if n is not root}
     assert wanted <= covered | {n for b in result.bodies for n in toposort([b])}
     assert all(isinstance(c, Call) for c in calls_of(result.root))
+
+
+def test_a_value_that_waits_for_a_call_is_read_after_it() -> None:
+    """A Later is read in the memory of its value, once its second operand was computed."""
+    value, other = op("exp", data(4)), op("neg", data(4))
+    later = Later((value, other))
+    result = outlined(later, realized=(value, other))
+    (held,) = result.root.sources
+    producer, waited = calls_of(result.root)
+    assert isinstance(held, After) and buffer_of(held) is producer.sources[0]
+    assert held.sources[1:] == (waited,)

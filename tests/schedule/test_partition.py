@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from compiler import Tensor, compile, nn
+from compiler import Tensor, compile, custom, nn
 from compiler.core.node import toposort
 from compiler.core.trace import Provenance
 from compiler.graph import nodes
@@ -17,7 +17,7 @@ from compiler.graph.words import operation
 from compiler.schedule.interpret import interpret_kernels
 from compiler.schedule.order import order
 from compiler.schedule.outline import outline
-from compiler.schedule.partition import Partition, partition
+from compiler.schedule.partition import Partition, is_called, partition
 from compiler.schedule.verify import verify
 from compiler.settings.options import Options
 from tests.loops.programs import PROGRAMS, data, f32, fold, layernorm, matmul, op, softmax
@@ -210,3 +210,10 @@ def test_products_that_a_sum_folds_are_no_values_that_end_a_reduction() -> None:
     schedule = compile(*loss.gradient(x, *layer.parameters())).schedule
     written = {it for item in schedule.items for it in item.operation.writes}
     assert max(it.size for it in written) <= 4 * 16 * 192, max(written, key=lambda it: it.size)
+
+
+def test_functions_on_arrays_are_calls_and_inline_ones_are_not() -> None:
+    inline = custom.inline("half", "fmul float {0}, 0.5", ["float32"], "float32", lambda x: x / 2)
+    host = custom.host()(np.negative)
+    x = Tensor(np.ones(4, np.float32))
+    assert [is_called(it.node) for it in (inline(x), host(x), x.exp())] == [False, True, False]

@@ -7,8 +7,11 @@ import pytest
 
 import compiler
 from compiler import Tensor
-from compiler.graph.nodes import Reduce, TensorNode
+from compiler.core import dtypes
+from compiler.core.node import toposort
+from compiler.graph.nodes import Buffer, Cast, Reduce, TensorNode, const
 from compiler.machines.model import DEFAULT
+from compiler.schedule.repeating import in_words
 from compiler.settings.options import Options
 from tests.loops.programs import data, matmul, op, softmax
 from tests.schedule.test_partition import parts, realized, reasons
@@ -99,3 +102,20 @@ def test_the_machine_decides() -> None:
 @pytest.mark.parametrize("columns", [10, 1024, 4096])
 def test_softmax_stays_one_kernel(columns: int) -> None:
     assert realized(parts(softmax(data(64, columns)))) == [f"fdiv 64,{columns}"]
+
+
+def test_conversions_of_small_factors_belong_to_their_sum() -> None:
+    """Factors of dot products of bytes: their conversions, and the zero point below them."""
+    def bytes_of(number: int) -> TensorNode:
+        return Buffer((), number, (8, 8), dtypes.int8, f"b{number}")
+
+    a, b = (Cast((bytes_of(n),), dtypes.int32) for n in (1, 2))
+    zero = const(3, dtypes.int32, (8, 8))
+    shifted = op("sub", a, zero)
+    for left, wanted in ((a, {a, b}), (shifted, {shifted, zero, a, b})):
+        total = Reduce((op("mul", left, b),), "sum", (1,))
+        assert in_words(toposort([total])) == wanted
+    wide = Cast((Buffer((), 3, (8, 8), dtypes.int32, "wide"),), dtypes.int32)
+    for product in (op("mul", a, wide), op("add", a, b)):
+        assert in_words(toposort([Reduce((product,), "sum", (1,))])) == set()
+    assert in_words(toposort([Reduce((op("mul", a, b),), "max", (1,))])) == set()
