@@ -1,8 +1,7 @@
 """subject: a program as the rules look at it: its items by kernel, their times, nodes and lines.
 
 Times are those of one run: measured where the whole program was, else the machine model's. Two
-thresholds keep findings to what is worth a change;
-each rule names any others that it has.
+thresholds keep findings to what is worth a change; each rule names any others that it has.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
