@@ -695,8 +695,8 @@ export type View = [string, string, string[], Needs];
 export type Machine = [string, string, string];
 
 /**
- * The rest that follows the explorer of a large program in a notebook: stages in the place of those
- * that are "later", and what is added at the end of its tables
+ * The second part of the data of a large program in a notebook: the stages that the first part
+ * marks "later", and rows to append to its tables
  */
 export interface Later {
   stages: Stage[];
