@@ -52,7 +52,8 @@ export function keyTable(store, views) {
     [["w"], "zoom in on the timeline", (key) => views.view.steer?.(key)],
     [["a", "d"], "earlier or later on the timeline", (key) => views.view.steer?.(key)],
     [[",", "."], "previous or next item of the timeline", (key) => views.view.steer?.(key)],
-    [["/"], "search", () => views.focusSearch()],
+    [["/", "Ctrl K"], "search all stages; ↑ ↓ choose from the list, Enter goes to the next match",
+      () => views.search.focus()],
     [["i"], "reveal the inputs of the selection: unfolded and in view", shown("inputs")],
     [["o"], "reveal the users of the selection: unfolded and in view", shown("users")],
     [["I"], "select the first input", neighbour("inputs")],
@@ -92,6 +93,10 @@ function turnOf({ key, ctrlKey, metaKey, shiftKey, altKey }) {
   return letter === "y" ? 1 : 0;
 }
 
+/** Ctrl+K searches, as in many editors. */
+const isSearch = ({ key, ctrlKey, metaKey, altKey, shiftKey }) =>
+  key.toLowerCase() === "k" && (ctrlKey || metaKey) && !altKey && !shiftKey;
+
 /** The editor runs its text with Ctrl+Enter, and takes back: notebooks have these keys too. */
 function isFieldsOwn(event) {
   const isField = Boolean(event.composedPath()[0].matches?.("textarea"));
@@ -100,8 +105,15 @@ function isFieldsOwn(event) {
 
 /** Listens on the explorer's root, so other widgets and the notebook keep their keys. */
 export function listenToKeys(root, table, explorer = { mayTurn: false }) {
-  keepKeys(root, (event) => isFieldsOwn(event) || (explorer.mayTurn && turnOf(event) !== 0));
+  keepKeys(root, (event) => isFieldsOwn(event) || isSearch(event)
+    || (explorer.mayTurn && turnOf(event) !== 0));
   root.addEventListener("keydown", (event) => {
+    if (isSearch(event) && explorer.search) {
+      event.preventDefault();
+      event.stopPropagation();
+      explorer.search.focus();
+      return;
+    }
     const by = isTyping(event) ? 0 : turnOf(event);
     if (by && explorer.mayTurn) {
       event.preventDefault();

@@ -6,7 +6,6 @@ import { isConnected } from "../data/kernel.js";
 import { Arrival, arrived } from "../data/later.js";
 import { Model } from "../data/model.js";
 import { unpacked, withWire } from "../data/packed.js";
-import { HINT } from "../data/query.js";
 import { Requests } from "../data/requests.js";
 import { Store } from "../data/store.js";
 import { glossaryPage, hints } from "../glossary/words.js";
@@ -26,6 +25,7 @@ import { Passes } from "./passes.js";
 import { rememberRoom } from "./remembering.js";
 import { drawMissed } from "./restoring.js";
 import { Ribbon } from "./ribbon.js";
+import { Search } from "./search.js";
 import { keepWhenSaved } from "./saving.js";
 import { StepCard } from "./stepcard.js";
 import { ToolBar } from "./toolbar.js";
@@ -54,7 +54,7 @@ class Explorer {
     this.build(fullPage);
     this.panels = new Panels(this.store, this.root, this);
     this.address = fullPage
-      ? new Address(this.store, this.searchField, () => this.search()) : null;
+      ? new Address(this.store, this.search.field, () => this.search.show()) : null;
     if (!fullPage) this.tellOfKernel(requests);
     listenToKeys(this.root, this.keys, this);
     hints(this.root, (word) => this.store.model.operations[word] ?? "");
@@ -78,7 +78,7 @@ class Explorer {
           new TraceBar(this.store).root, this.pane,
           h("div", { class: "status" }, this.obstacle, this.announced, this.status, this.legend)),
         this.inspector.root),
-      this.help, this.glossary, this.copies.root,
+      this.help, this.glossary, this.copies.root, this.search.list,
     ].filter(Boolean));
   }
 
@@ -88,16 +88,7 @@ class Explorer {
       class: "unit-choice", "aria-label": "Kernel",
       onchange: () => this.store.set({ unit: Number(this.units.value) }),
     });
-    this.searchField = h("input", {
-      type: "search", class: "search", placeholder: "Search  /", "aria-label": "Search",
-      title: HINT,
-      oninput: () => this.search(), onkeydown: (event) => this.searchKey(event),
-    });
-    this.hits = h("span", { class: "hits", "aria-live": "polite" });
-    this.nextHit = button("next", (event) => this.visitHit(event.shiftKey ? -1 : 1), {
-      class: "next-hit", title: "Next match (Enter), previous match (Shift Enter)",
-      "aria-label": "Next match", hidden: true,
-    });
+    this.search = new Search(this);
     const keys = button("?", () => this.toggleHelp(), { "aria-label": "Keys", title: "Keys (?)" });
     this.wholeButton = button("", () => this.whole.toggle(), {
       class: "whole-page", "aria-label": "Full page", title: "Full window on or off (f)",
@@ -109,11 +100,11 @@ class Explorer {
     this.copies = new CopyMenu(this, (words) => this.say(words));
     this.look = h("span", { class: "look" }); // its button says which theme is the other one
     this.bar = new ToolBar(
-      [this.tabs, this.units, h("span", { class: "spacer" }), this.hits, this.nextHit,
-        this.searchField, this.copies.button, keys, this.wholeButton, this.ownTab.button,
+      [this.tabs, this.units, h("span", { class: "spacer" }), this.search.hits,
+        this.search.next, this.search.field, this.copies.button, keys, this.wholeButton, this.ownTab.button,
         this.look],
-      [this.look, keys, this.copies.button, this.ownTab.button, this.wholeButton, this.nextHit,
-        this.units, this.hits, this.searchField]);
+      [this.look, keys, this.copies.button, this.ownTab.button, this.wholeButton,
+        this.search.next, this.units, this.search.hits, this.search.field]);
     if (!fullPage) this.look.hidden = true;
   }
 
@@ -168,7 +159,7 @@ class Explorer {
     if (this.pane.firstChild !== this.view.root) this.pane.replaceChildren(this.view.root);
     this.view.show();
     this.inspector.look(this.view === this.views.graph ? this.views.graph.picture : null);
-    if (this.searchField.value) this.search();
+    if (this.search.text) this.search.show();
     this.updateStatus();
   }
 
@@ -196,33 +187,12 @@ class Explorer {
     this.legend.replaceChildren(...legendOf(this.store.model, this.view.present?.()));
   }
 
-  search() {
-    this.found = this.view.search(this.searchField.value);
-    this.at = -1;
-    this.hits.textContent = this.searchField.value ? `${this.found.length} found` : "";
-    this.nextHit.hidden = !this.searchField.value || !this.found.length;
-    this.bar.fit();
-  }
-
-  searchKey(event) {
-    if (event.key !== "Enter" || !this.found?.length) return;
-    event.stopPropagation();
-    this.visitHit(event.shiftKey ? -1 : 1);
-  }
-
-  visitHit(by) {
-    const { found } = this;
-    const at = this.at < 0 && by < 0 ? found.length - 1 : (this.at + by + found.length)
-      % found.length;
-    this.view.visit(found[at]);
-    Object.assign(this, { found, at });
-    this.hits.textContent = `${at + 1} of ${found.length}`;
-  }
-
-  focusSearch() {
-    this.bar.reach(this.searchField);
-    this.searchField.focus();
-    this.searchField.select();
+  /** Shows a match of the search in its stage; groups of the graph around it open. */
+  visitNamed({ stage, entity, at, group }) {
+    const { model } = this.store;
+    this.store.set({ stage, path: "", ...at,
+      ...(entity >= 0 ? { selected: model.entities[entity] } : {}) });
+    if (this.view === this.views.graph && entity >= 0) this.views.graph.uncover(entity, group);
   }
 
   clear() {
@@ -231,8 +201,7 @@ class Explorer {
     if (this.copies.isOpen) return this.copies.close();
     if (this.bar.isOpen) return this.bar.shut();
     if (this.whole.isOn) return this.whole.leave();
-    this.searchField.value = "";
-    this.search();
+    this.search.clear();
     this.store.set({ selected: "", path: "", critical: false });
     return this.root.focus();
   }
@@ -297,7 +266,7 @@ class Explorer {
     return {
       graph: this.views.graph.place, text: this.views.text.pane.place,
       columns: this.views.columns.columns.map(({ pane }) => pane.place),
-      search: this.searchField.value, isWhole: this.whole.isOn,
+      search: this.search.text, isWhole: this.whole.isOn,
       hadFocus: this.root.contains(active), height: this.root.style.height,
     };
   }
@@ -307,7 +276,7 @@ class Explorer {
     this.views.graph.resume(graph);
     this.views.text.pane.resume(text);
     this.views.columns.resume(columns);
-    this.searchField.value = search;
+    this.search.text = search;
     this.root.style.height = height; // as it was dragged
     if (isWhole) this.whole.enter();
     if (hadFocus) this.root.focus({ preventScroll: true });

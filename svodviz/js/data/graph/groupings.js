@@ -44,7 +44,7 @@ export function keysOf(model, scene, stage, folding) {
  * @param {Model} model @param {Graph} scene @param {string} stage @param {string} folding
  * @returns {Group[]}
  */
-function groupsBy(model, scene, stage, folding) {
+export function groupsBy(model, scene, stage, folding) {
   if (!(folding in SCOPED)) return groupsOf(keysOf(model, scene, stage, folding), scene.edges);
   if (stage !== "graph" || !model.scopes.length) return [];
   scene.scoped ??= new Map();

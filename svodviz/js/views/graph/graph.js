@@ -1,5 +1,6 @@
 // The graph of a stage or of one step of a pass: SVG of what is in view, on a camera.
 
+import { groupHits, namesAround } from "../../data/graph/around.js";
 import { firstOpen, lookOf } from "../../data/graph/groupings.js";
 import { overlayOn } from "../../data/graph/overlay.js";
 import { replayScene, passPicture } from "../../data/graph/passpicture.js";
@@ -492,22 +493,43 @@ export class GraphView {
     return this.picture && paperOf(this);
   }
 
-  /** Marks the nodes that match `text` (see query.js), and groups with one that does. */
+  /** Marks groups and nodes that match `text` (see query.js), and the boxes with one that does. */
   search(text) {
     const terms = termsOf(text);
     const { model } = this.store;
     const isHit = (row) => matches(terms, row, fullWords(row), () => model.linesOf(row.e));
     const nodes = terms.length && this.picture ? this.picture.nodes : [];
-    const hits = nodes.flatMap((it) =>
-      it.members.filter(isHit).map((row) => ({ entity: row.e, node: it })));
-    this.found = new Set(hits.map((it) => it.node));
+    const { byEntity } = this.picture ?? { byEntity: new Map() };
+    const groups = nodes.length && this.folding in SCOPED
+      ? groupHits(model, this.scene, this.groups, terms) : [];
+    const hits = [...groups.filter(({ entity }) => byEntity.has(entity)), ...nodes.flatMap((it) =>
+      it.members.filter(isHit).map((row) => ({ entity: row.e })))];
+    this.found = new Set(hits.map(({ entity }) => byEntity.get(entity)));
     this.light();
     return hits;
   }
 
-  visit({ entity, node }) {
+  visit({ entity, group }) {
     this.store.select(entity);
-    this.centre(node.x + node.row.w / 2, node.y + node.row.h / 2);
+    this.uncover(entity, group);
+  }
+
+  /** Opens the groups around an entity, or those around a group, and centres it. */
+  uncover(entity, name) {
+    const { groups, scene } = this;
+    const isScoped = this.folding in SCOPED;
+    const fold = this.picture?.byEntity.get(entity)?.row.fold;
+    const names = isScoped
+      ? namesAround(groups, scene.nodes.findIndex((row) => row.e === entity), name)
+      : [fold].filter(Boolean);
+    const more = names.filter((it) => !this.opened.includes(it));
+    if (more.length) this.openGroups([...this.opened, ...more]);
+    const group = groups.find((it) => it.name === name);
+    const entities = group ? group.nodes.map((it) => scene.nodes[it].e) : [entity];
+    const boxes = entities.map((it) => this.picture?.byEntity.get(it)?.box).filter(Boolean);
+    if (!boxes.length) return;
+    const [left, top, right, bottom] = union(boxes);
+    this.centre((left + right) / 2, (top + bottom) / 2);
   }
 
   status() {
