@@ -101,8 +101,8 @@ class Explorer {
     this.look = h("span", { class: "look" }); // its button says which theme is the other one
     this.bar = new ToolBar(
       [this.tabs, this.units, h("span", { class: "spacer" }), this.search.hits,
-        this.search.next, this.search.field, this.copies.button, keys, this.wholeButton, this.ownTab.button,
-        this.look],
+        this.search.next, this.search.field, this.copies.button, keys, this.wholeButton,
+        this.ownTab.button, this.look],
       [this.look, keys, this.copies.button, this.ownTab.button, this.wholeButton,
         this.search.next, this.units, this.search.hits, this.search.field]);
     if (!fullPage) this.look.hidden = true;

@@ -83,7 +83,6 @@ export class Search {
     const steps = { ArrowDown: 1, ArrowUp: -1 };
     if (event.key in steps) this.choose(this.chosen + steps[event.key]);
     else if (event.key === "Enter") this.enter(event.shiftKey ? -1 : 1);
-    else if (event.key === "Escape" && this.isOpen) this.shut();
     else return;
     event.preventDefault();
     event.stopPropagation();

@@ -81,7 +81,7 @@ def test_a_match_is_shown_in_its_stage(page: Any, words: str, heading: str, stag
     assert state(page)["stage"] == stage
 
 
-def test_arrows_choose_from_the_list_and_escape_closes_it(page: Any) -> None:
+def test_arrows_choose_from_the_list_and_escape_clears_it(page: Any) -> None:
     set_state(page, stage="source", view="text")
     ask(page, "tokens")
     field = page.locator(".search")
@@ -93,11 +93,23 @@ def test_arrows_choose_from_the_list_and_escape_closes_it(page: Any) -> None:
     page.keyboard.press("ArrowUp")  # from above the first to the last
     assert page.locator(".hit").last.get_attribute("aria-selected") == "true"
     page.keyboard.press("Escape")
-    assert page.locator(".hit-list").is_hidden() and field.input_value() == "tokens"
-    page.keyboard.press("Escape")
-    assert field.input_value() == ""
+    assert page.locator(".hit-list").is_hidden() and field.input_value() == ""
 
 
 def test_a_word_that_is_nowhere_is_said_to_be(page: Any) -> None:
     assert ask(page, "no such thing") == {}
     assert page.locator(".hit-list").inner_text() == "No match in any stage."
+
+
+def test_a_step_opens_the_groups_around_its_rewrite(page: Any) -> None:
+    """Nodes that a rewrite adds or removes are drawn one by one, and in view."""
+    area = page.locator("svg.graph")
+    ask(page, "simplify")
+    hit(page, "passes").click()
+    assert state(page)["stage"] == "passes"
+    for step in (1, 2, 5):
+        set_state(page, step=step)
+        marked = page.locator(".node.added:not(.folded), .node.removed:not(.folded)")
+        assert marked.count() > 0
+        inside, boxes = area.bounding_box(), [it.bounding_box() for it in marked.all()]
+        assert any(inside["y"] <= it["y"] <= inside["y"] + inside["height"] for it in boxes)

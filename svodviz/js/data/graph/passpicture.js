@@ -160,6 +160,20 @@ function middlesFor(model, pass, entities) {
 const deltasOf = (steps, step) => (step < 0 ? steps : steps.slice(Math.max(0, step - 1), step));
 
 /**
+ * The positions in `replayScene` of the nodes that the rewrite of a step adds or removes; before
+ * the first rewrite, of those that it will remove; none for a whole pass.
+ * @param {Model} model @param {number} pass @param {number} step
+ */
+export function rewrittenNodes(model, pass, step) {
+  const { record, replay } = placeOf(model, pass);
+  const { nodeAt } = replayScene(model, pass);
+  const { steps } = replay.passes[record.replay_pass];
+  const delta = step < 0 ? undefined : steps[Math.max(0, step - 1)];
+  const nodes = [...(step > 0 ? delta?.["n+"] ?? [] : []), ...(delta?.["n-"] ?? [])];
+  return nodes.flatMap((node) => nodeAt.get(node) ?? []);
+}
+
+/**
  * @param {ReplayScene} scene @param {Snapshot} snapshot @param {Delta[]} deltas @param {string} key
  * @param {Look} look
  * @returns {Picture}

@@ -1,9 +1,9 @@
 // The graph of a stage or of one step of a pass: SVG of what is in view, on a camera.
 
-import { groupHits, namesAround } from "../../data/graph/around.js";
+import { groupHits, namesAround, namesAroundAll } from "../../data/graph/around.js";
 import { firstOpen, lookOf } from "../../data/graph/groupings.js";
 import { overlayOn } from "../../data/graph/overlay.js";
-import { replayScene, passPicture } from "../../data/graph/passpicture.js";
+import { passPicture, replayScene, rewrittenNodes } from "../../data/graph/passpicture.js";
 import { stagePicture } from "../../data/graph/picture.js";
 import { openedWith, SCOPED } from "../../data/graph/scopes.js";
 import { partnersIn } from "../../data/graph/twins.js";
@@ -156,9 +156,14 @@ export class GraphView {
     return stagePicture(this.scene, `${state.stage} ${state.unit}`, look);
   }
 
-  /** A step of a pass, folded like the graph. */
+  /** A step of a pass, folded like the graph; the groups around its rewrite are open. */
   passPicture() {
-    return this.store.pass ? this.pictureUnder(this.foldedLook(this.scene)) : null;
+    const { model, pass, state } = this.store;
+    if (!pass) return null;
+    const look = this.foldedLook(this.scene);
+    if (!look.groups) return this.pictureUnder(look);
+    const around = namesAroundAll(look.groups, rewrittenNodes(model, state.pass, state.step));
+    return this.pictureUnder({ ...look, open: [...new Set([...look.open, ...around])] });
   }
 
   /** The stage's graph: folded, or only a neighbourhood, as the state says. */
@@ -233,7 +238,7 @@ export class GraphView {
     if (((isReplay && before?.key.startsWith("replay")) || isSame) && old && now) {
       const { scale } = this.camera;
       this.camera = this.camera.moved((old.x - now.x) * scale, (old.y - now.y) * scale);
-    } else if (before && isReplay !== before.key.startsWith("replay") && this.carryOver(before)) {
+    } else if (before && (isReplay || before.key.startsWith("replay")) && this.carryOver(before)) {
       this.isFitted = true;
     } else {
       this.camera = this.cameras.get(key) || this.opening();
@@ -243,7 +248,8 @@ export class GraphView {
   }
 
   /**
-   * Between a stage and the steps of its passes: what was in the middle of the view stays there.
+   * Between a stage and the steps of its passes, and between steps: what was in the middle of the
+   * view stays there.
    * @returns {boolean} whether something of it is in both
    */
   carryOver(before) {
@@ -368,17 +374,18 @@ export class GraphView {
   }
 
   /**
-   * Brings into view what matters, where none of it is: the selection, else what is related to it,
-   * else (`isNewStep`) what a rewrite changed.
+   * Brings into view what matters, where none of it is: of a new step the nodes that its rewrite
+   * changed; else the selection, else what is related to it, else what the first rewrite replaces.
    */
   reveal(isNewStep = false) {
     const { selected, model } = this.store;
     const { nodes, byEntity } = this.picture;
     const related = seenOf(model.related(selected), byEntity);
-    let wanted = byEntity.has(selected)
+    const changed = isNewStep ? this.rewritten() : [];
+    const chosen = byEntity.has(selected)
       ? [byEntity.get(selected)] : nodes.filter((it) => related.has(it));
-    const isStep = !wanted.length && isNewStep;
-    if (isStep) wanted = this.rewritten();
+    const isStep = changed.length > 0 && (this.store.state.step > 0 || !chosen.length);
+    const wanted = isStep ? changed : chosen;
     if (!wanted.length) return;
     const view = this.camera.view(...this.size(), -0.02);
     const box = union(wanted.map((it) => it.box));

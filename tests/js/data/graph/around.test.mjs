@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { groupHits, namesAround } from "../../../../svodviz/js/data/graph/around.js";
+import { groupHits, namesAround, namesAroundAll } from "../../../../svodviz/js/data/graph/around.js";
 import { scopeGroups } from "../../../../svodviz/js/data/graph/scopes.js";
 import { termsOf } from "../../../../svodviz/js/data/query.js";
 
@@ -34,4 +34,13 @@ test("a node opens all groups around it, a group those around itself", () => {
   assert.deepEqual(namesAround(groups, 3), []);
   assert.deepEqual(namesAround(groups, 0, nameOf(2)), [nameOf(1), nameOf(0)]);
   assert.deepEqual(namesAround(groups, 0, nameOf(0)), []);
+});
+
+test("the groups around several nodes open, unless that is too much", () => {
+  assert.deepEqual(namesAroundAll(groups, [0, 1, 3]), [nameOf(2), nameOf(1), nameOf(0)]);
+  assert.deepEqual(namesAroundAll(groups, [3]), []);
+  assert.deepEqual(namesAroundAll(groups, []), []);
+  assert.deepEqual(namesAroundAll(groups, Array.from({ length: 25 }, () => 0)), []);
+  const large = [{ name: "many", key: "many", parent: -1, nodes: [...Array(300).keys()] }];
+  assert.deepEqual(namesAroundAll(large, [5]), []);
 });
