@@ -19,7 +19,7 @@ export function keyOfStage(model, stage) {
   return place < 0 ? "" : String((place + 1) % 10);
 }
 
-/** Rows [keys, what they do, action]; the first word of `keys` that matches acts. */
+/** Rows [keys, words, action, task]; the first row of which a key is one acts. */
 export function keyTable(store, views) {
   const step = (by) => () => store.moveStep(by);
   const neighbour = (side) => () => views.visitNeighbour(side);
@@ -30,47 +30,63 @@ export function keyTable(store, views) {
   const visit = (id) => () => {
     if (offered(id)) store.set({ stage: id });
   };
+  const steer = (key) => views.view.steer?.(key);
   return [
-    [["ArrowUp"], "previous pass", () => store.movePass(-1)],
-    [["ArrowDown"], "next pass", () => store.movePass(1)],
-    [["ArrowLeft"], "previous rewrite", step(-1)],
-    [["ArrowRight"], "next rewrite", step(1)],
-    [["n"], "next changed pass", () => store.movePass(1, true)],
-    [["p"], "previous changed pass", () => store.movePass(-1, true)],
-    [[..."1234567890"], "stage by its position in the ribbon",
-      (key) => stage(Number(key)) && store.set({ stage: stage(Number(key)).id })],
-    [["l"], "LLVM's passes", visit("llvm_passes")],
-    [["m"], "the run: measured times", visit("run")],
-    [["g"], "graph or text", () => views.toggleText()],
-    ...(views.whole.isPossible
-      ? [[["f"], "full window on or off", () => views.toggleWhole()]] : []),
-    [["t"], "linked columns", () => store.set({ view: "columns" })],
-    [[" "], "fit the drawing", () => views.fit()],
-    [["Enter"], "fold or unfold the group of the selection", () => views.view.toggleFold?.()],
-    [["s"], "show only the selection and its neighbours; again: more of them, then all; on the "
-      + "timeline: zoom out", (key) => { views.view.toggleOnly?.(); views.view.steer?.(key); }],
-    [["w"], "zoom in on the timeline", (key) => views.view.steer?.(key)],
-    [["a", "d"], "earlier or later on the timeline", (key) => views.view.steer?.(key)],
-    [[",", "."], "previous or next item of the timeline", (key) => views.view.steer?.(key)],
-    [["/"], "search", () => views.search.focus()],
-    [["Ctrl K"], "search: ↑ ↓ choose from the list of all stages, Enter goes to the next match",
-      () => views.search.focus()],
-    [["i"], "reveal the inputs of the selection: unfolded and in view", shown("inputs")],
-    [["o"], "reveal the users of the selection: unfolded and in view", shown("users")],
-    [["I"], "select the first input", neighbour("inputs")],
-    [["O"], "select the first user", neighbour("users")],
-    [["P"], "paths from the selection to the next one; again: off",
-      () => store.set({ path: store.state.path ? "" : store.state.selected })],
-    [["h"], "lineage of the selection", () => views.showLineage()],
-    [["c"], "critical path only", () => views.toggleCritical()],
-    ...(store.revisions ? [[["Ctrl Z", "Ctrl Y"], "previous or next revision",
-      (key) => views.turn(key === "Ctrl Y" ? 1 : -1)]] : []),
-    [["Escape"], "leave the full window; else clear selection and search",
-      () => views.clear()],
-    [["?"], "this list", () => views.toggleHelp()],
-    [["G"], "the glossary", () => views.toggleGlossary()],
+    ...of("Stages and views", [
+      [[..."1234567890"], "stage by its position in the ribbon",
+        (key) => stage(Number(key)) && store.set({ stage: stage(Number(key)).id })],
+      [["l"], "LLVM's passes", visit("llvm_passes")],
+      [["m"], "the run: measured times", visit("run")],
+      [["g"], "graph or text", () => views.toggleText()],
+      [["t"], "linked columns", () => store.set({ view: "columns" })],
+      ...(views.whole.isPossible
+        ? [[["f"], "full window on or off", () => views.toggleWhole()]] : []),
+      ...(store.revisions ? [[["Ctrl Z", "Ctrl Y"], "previous or next revision",
+        (key) => views.turn(key === "Ctrl Y" ? 1 : -1)]] : []),
+    ]),
+    ...of("Step through passes", [
+      [["ArrowUp"], "previous pass", () => store.movePass(-1)],
+      [["ArrowDown"], "next pass", () => store.movePass(1)],
+      [["ArrowLeft"], "previous rewrite", step(-1)],
+      [["ArrowRight"], "next rewrite", step(1)],
+      [["n"], "next changed pass", () => store.movePass(1, true)],
+      [["p"], "previous changed pass", () => store.movePass(-1, true)],
+    ]),
+    ...of("Search and select", [
+      [["/"], "search", () => views.search.focus()],
+      [["Ctrl K"], "search: ↑ ↓ choose from the list of all stages, Enter goes to the next match",
+        () => views.search.focus()],
+      [["I"], "select the first input", neighbour("inputs")],
+      [["O"], "select the first user", neighbour("users")],
+      [["h"], "lineage of the selection", () => views.showLineage()],
+      [["Escape"], "leave the full window; else clear selection and search",
+        () => views.clear()],
+    ]),
+    ...of("Graph", [
+      [[" "], "fit the drawing", () => views.fit()],
+      [["Enter"], "fold or unfold the group of the selection", () => views.view.toggleFold?.()],
+      [["s"], "show only the selection and its neighbours; again: more of them, then all; on the "
+        + "timeline: zoom out", (key) => { views.view.toggleOnly?.(); steer(key); }],
+      [["i"], "reveal the inputs of the selection: unfolded and in view", shown("inputs")],
+      [["o"], "reveal the users of the selection: unfolded and in view", shown("users")],
+      [["P"], "paths from the selection to the next one; again: off",
+        () => store.set({ path: store.state.path ? "" : store.state.selected })],
+      [["c"], "critical path only", () => views.toggleCritical()],
+    ]),
+    ...of("Timeline", [
+      [["w"], "zoom in on the timeline", steer],
+      [["a", "d"], "earlier or later on the timeline", steer],
+      [[",", "."], "previous or next item of the timeline", steer],
+    ]),
+    ...of("Help", [
+      [["?"], "this list", () => views.toggleHelp()],
+      [["G"], "the glossary", () => views.toggleGlossary()],
+    ]),
   ];
 }
+
+/** The rows of keys for one task. */
+const of = (task, rows) => rows.map((row) => [...row, task]);
 
 const NAMES = { ArrowUp: "↑", ArrowDown: "↓", ArrowLeft: "←", ArrowRight: "→", " ": "Space",
   Escape: "Esc", I: "Shift I", O: "Shift O", P: "Shift P", G: "Shift G" };
@@ -135,8 +151,9 @@ export function listenToKeys(root, table, explorer = { mayTurn: false }) {
 
 /** The page of keys; hidden until asked for. `others` leads to other pages of help. */
 export function keyPage(table, close, others) {
-  const rows = table.flatMap(([keys, words]) => [h("dt", {}, h("kbd", {}, nameOf(keys))),
-    h("dd", {}, words)]);
+  const tasks = [...new Set(table.map(([, , , task]) => task))];
+  const rowsOf = (wanted) => table.filter(([, , , task]) => task === wanted)
+    .flatMap(([keys, words]) => [h("dt", {}, h("kbd", {}, nameOf(keys))), h("dd", {}, words)]);
   return h(
     "div",
     {
@@ -145,6 +162,7 @@ export function keyPage(table, close, others) {
     },
     h("div", { class: "key-card" },
       h("div", { class: "key-head" }, h("h3", {}, "Keys"), others, button("close", close)),
-      h("dl", {}, ...rows)),
+      h("div", { class: "key-tasks" }, ...tasks.map((task) =>
+        h("section", {}, h("h4", {}, task), h("dl", {}, ...rowsOf(task)))))),
   );
 }

@@ -11,6 +11,7 @@ import { Store } from "../data/store.js";
 import { glossaryPage, hints } from "../glossary/words.js";
 import { Inspector } from "../inspector/inspector.js";
 import { button, h, icon } from "../kit/dom.js";
+import { keepFocus } from "../kit/focus.js";
 import { followTheme } from "../kit/theme.js";
 import { renderQuiz } from "../quiz/quiz.js";
 import { makeViews, viewOf } from "../views/views.js";
@@ -165,10 +166,11 @@ class Explorer {
 
   showTabs() {
     const { state } = this.store;
-    this.tabs.replaceChildren(...this.store.allowedViews().map((view) =>
-      button(this.store.model.viewById.get(view).label, () => this.store.set({ view }), {
-        "aria-pressed": String(view === state.view), "data-view": view,
-      })));
+    keepFocus(this.tabs, () =>
+      this.tabs.replaceChildren(...this.store.allowedViews().map((view) =>
+        button(this.store.model.viewById.get(view).label, () => this.store.set({ view }), {
+          "aria-pressed": String(view === state.view), "data-view": view,
+        }))));
   }
 
   showUnits() {
@@ -418,6 +420,9 @@ function mount({ model, el, later, fullPage = false }, revisions, last = null) {
   const stopTheme = followTheme(root, fullPage ? explorer.look : null, repaint);
   if (fullPage) rememberRoom(explorer.store);
   explorer.show();
+  if (fullPage && window.top === window && document.activeElement === document.body) {
+    root.focus({ preventScroll: true }); // its keys work at once
+  }
   explorer.address?.begin();
   const arrival = new Arrival(model, explorer.store);
   const stopSync = sync(explorer.store, model, arrival);

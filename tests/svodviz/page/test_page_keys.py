@@ -203,3 +203,31 @@ def test_other_programs_keep_their_combinations(page: Any) -> None:
     for key in ("Control+5", "Alt+g", "Meta+f"):
         press(page, key)
     assert state(page) == before
+
+
+def test_the_focus_survives_a_click_on_a_tab(page: Any) -> None:
+    for stage in ("graph", "schedule", "loops"):
+        set_state(page, stage=stage)
+        tabs = page.locator(".tools .segmented button")
+        for number in range(tabs.count()):
+            tabs.nth(number).click()
+            focused = page.evaluate("document.activeElement.dataset.view")
+            assert focused == tabs.nth(number).get_attribute("data-view")
+            press(page, "?")
+            assert page.get_by_role("dialog").is_visible()
+            press(page, "?")
+
+
+def test_a_page_of_its_own_has_the_focus_on_load(page: Any, sample_page: Path) -> None:
+    page.goto(sample_page.as_uri())
+    page.wait_for_selector(".svodviz[data-ready=true]")
+    page.keyboard.press("?")
+    assert page.get_by_role("dialog").is_visible()
+
+
+def test_keys_are_listed_by_task(page: Any) -> None:
+    press(page, "?")
+    tasks = page.locator(".key-page h4").all_inner_texts()
+    assert tasks == ["Stages and views", "Step through passes", "Search and select", "Graph",
+                     "Timeline", "Help"]  # fmt: skip
+    assert "next rewrite" in page.locator(".key-page section").nth(1).inner_text()
