@@ -6,24 +6,22 @@ import { button, count, h } from "../kit/dom.js";
 
 const GAP = 4; // pixels between the field and the list
 const EDGE = 8; // pixels between the list and the edge of the explorer
-let lists = 0;
 
 export class Search {
   /** @param explorer whose views are searched */
   constructor(explorer) {
     Object.assign(this, { explorer, found: [], at: -1, options: [], chosen: -1 });
-    lists += 1;
-    this.id = `svodviz-hits-${lists}`;
-    this.list = h("div", { class: "hit-list", id: this.id, role: "listbox", hidden: true,
+    this.list = h("div", { class: "hit-list", role: "listbox", hidden: true,
       "aria-label": "Matches in all stages",
       onpointerdown: (event) => event.preventDefault() }); // the field keeps the focus
     this.field = h("input", {
       type: "search", class: "search", placeholder: "Search  /", "aria-label": "Search",
-      title: HINT, role: "combobox", "aria-expanded": "false", "aria-controls": this.id,
+      title: HINT, role: "combobox", "aria-expanded": "false",
       "aria-autocomplete": "list", autocomplete: "off",
       oninput: () => this.type(), onkeydown: (event) => this.key(event),
       onfocus: () => this.offer(), onblur: () => this.shut(),
     });
+    this.field.ariaControlsElements = [this.list];
     this.hits = h("span", { class: "hits", "aria-live": "polite" });
     this.next = button("next", (event) => this.step(event.shiftKey ? -1 : 1), {
       class: "next-hit", title: "Next match (Enter), previous match (Shift Enter)",
@@ -111,25 +109,24 @@ export class Search {
     if (this.text && !sections.length) {
       this.list.replaceChildren(h("p", { class: "hit-none" }, "No match in any stage."));
     }
-    this.list.hidden = !this.text;
-    this.field.setAttribute("aria-expanded", String(this.isOpen));
-    this.field.removeAttribute("aria-activedescendant");
-    if (this.isOpen) this.place();
+    if (!this.text) return this.shut();
+    this.list.hidden = false;
+    this.field.setAttribute("aria-expanded", "true");
+    this.field.ariaActiveDescendantElement = null;
+    return this.place();
   }
 
-  section({ kind, label, hits, count: all }, model) {
-    const id = `${this.id}-${kind}`;
+  section({ label, hits, count: all }, model) {
     const more = all - hits.length;
-    return h("div", { class: "hit-section", role: "group", "aria-labelledby": id },
-      h("div", { class: "hit-heading" }, h("span", { id }, label), h("span", {}, count(all))),
+    return h("div", { class: "hit-section", role: "group", "aria-label": label },
+      h("div", { class: "hit-heading" }, h("span", {}, label), h("span", {}, count(all))),
       ...hits.map((hit) => this.option(hit, model)),
       more > 0 && h("div", { class: "hit-more" }, `and ${count(more)} more`));
   }
 
   option(hit, model) {
-    const number = this.options.length;
-    const element = h("div", { class: "hit", role: "option", id: `${this.id}-${number}`,
-      "aria-selected": "false", onclick: () => this.visit(hit) },
+    const element = h("div", { class: "hit", role: "option", "aria-selected": "false",
+      onclick: () => this.visit(hit) },
     h("span", { class: "hit-title" }, hit.title), h("span", { class: "hit-detail" }, hit.detail),
     h("span", { class: "hit-stage" }, model.stageById.get(hit.stage)?.label ?? ""));
     this.options.push({ hit, element });
@@ -145,8 +142,7 @@ export class Search {
     options.forEach(({ element }, at) =>
       element.setAttribute("aria-selected", String(at === this.chosen)));
     const chosen = options[this.chosen]?.element;
-    if (chosen) this.field.setAttribute("aria-activedescendant", chosen.id);
-    else this.field.removeAttribute("aria-activedescendant");
+    this.field.ariaActiveDescendantElement = chosen ?? null; // no name in the document is needed
     chosen?.scrollIntoView({ block: "nearest" });
   }
 
@@ -163,7 +159,9 @@ export class Search {
 
   shut() {
     this.list.hidden = true;
-    this.chosen = -1;
+    this.list.replaceChildren();
+    Object.assign(this, { options: [], chosen: -1 });
     this.field.setAttribute("aria-expanded", "false");
+    this.field.ariaActiveDescendantElement = null;
   }
 }

@@ -256,6 +256,7 @@ export class GraphView {
     const { byEntity } = this.picture;
     const both = before.nodes.filter((it) => byEntity.has(it.row.e));
     if (!this.svg.clientWidth || both.length < before.nodes.length / 2) return false;
+    if (Boolean(before.across) !== Boolean(this.picture.across)) return false;
     const [width, height] = this.size();
     const { x, y, scale } = this.camera;
     const off = ({ box }) => Math.hypot(((box[0] + box[2]) / 2) * scale + x - width / 2,
