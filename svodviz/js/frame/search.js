@@ -16,12 +16,10 @@ export class Search {
       onpointerdown: (event) => event.preventDefault() }); // the field keeps the focus
     this.field = h("input", {
       type: "search", class: "search", placeholder: "Search  /", "aria-label": "Search",
-      title: HINT, role: "combobox", "aria-expanded": "false",
-      "aria-autocomplete": "list", autocomplete: "off",
+      title: HINT, "aria-autocomplete": "list", autocomplete: "off",
       oninput: () => this.type(), onkeydown: (event) => this.key(event),
       onfocus: () => this.offer(), onblur: () => this.shut(),
     });
-    this.field.ariaControlsElements = [this.list];
     this.hits = h("span", { class: "hits", "aria-live": "polite" });
     this.next = button("next", (event) => this.step(event.shiftKey ? -1 : 1), {
       class: "next-hit", title: "Next match (Enter), previous match (Shift Enter)",
@@ -111,7 +109,6 @@ export class Search {
     }
     if (!this.text) return this.shut();
     this.list.hidden = false;
-    this.field.setAttribute("aria-expanded", "true");
     this.field.ariaActiveDescendantElement = null;
     return this.place();
   }
@@ -161,7 +158,6 @@ export class Search {
     this.list.hidden = true;
     this.list.replaceChildren();
     Object.assign(this, { options: [], chosen: -1 });
-    this.field.setAttribute("aria-expanded", "false");
     this.field.ariaActiveDescendantElement = null;
   }
 }
