@@ -11,7 +11,7 @@ export class Search {
   /** @param explorer whose views are searched */
   constructor(explorer) {
     Object.assign(this, { explorer, found: [], at: -1, options: [], chosen: -1 });
-    this.list = h("div", { class: "hit-list", role: "listbox", hidden: true,
+    this.list = h("div", { class: "hit-list", role: "listbox", tabindex: "-1", hidden: true,
       "aria-label": "Matches in all stages",
       onpointerdown: (event) => event.preventDefault() }); // the field keeps the focus
     this.field = h("input", {
