@@ -11,14 +11,16 @@ export class Search {
   /** @param explorer whose views are searched */
   constructor(explorer) {
     Object.assign(this, { explorer, found: [], at: -1, options: [], chosen: -1 });
-    this.list = h("div", { class: "hit-list", role: "listbox", tabindex: "-1", hidden: true,
+    this.list = h("div", { class: "hit-list", role: "listbox", tabindex: "0", hidden: true,
+      onkeydown: (event) => this.key(event), onblur: () => this.shut(),
       "aria-label": "Matches in all stages",
       onpointerdown: (event) => event.preventDefault() }); // the field keeps the focus
     this.field = h("input", {
       type: "search", class: "search", placeholder: "Search  /", "aria-label": "Search",
       title: HINT, "aria-autocomplete": "list", autocomplete: "off",
       oninput: () => this.type(), onkeydown: (event) => this.key(event),
-      onfocus: () => this.offer(), onblur: () => this.shut(),
+      onfocus: () => this.offer(),
+      onblur: ({ relatedTarget }) => { if (relatedTarget !== this.list) this.shut(); },
     });
     this.hits = h("span", { class: "hits", "aria-live": "polite" });
     this.next = button("next", (event) => this.step(event.shiftKey ? -1 : 1), {
@@ -109,7 +111,7 @@ export class Search {
     }
     if (!this.text) return this.shut();
     this.list.hidden = false;
-    this.field.ariaActiveDescendantElement = null;
+    for (const it of [this.field, this.list]) it.ariaActiveDescendantElement = null;
     return this.place();
   }
 
@@ -139,7 +141,7 @@ export class Search {
     options.forEach(({ element }, at) =>
       element.setAttribute("aria-selected", String(at === this.chosen)));
     const chosen = options[this.chosen]?.element;
-    this.field.ariaActiveDescendantElement = chosen ?? null; // no name in the document is needed
+    for (const it of [this.field, this.list]) it.ariaActiveDescendantElement = chosen ?? null;
     chosen?.scrollIntoView({ block: "nearest" });
   }
 
@@ -158,6 +160,6 @@ export class Search {
     this.list.hidden = true;
     this.list.replaceChildren();
     Object.assign(this, { options: [], chosen: -1 });
-    this.field.ariaActiveDescendantElement = null;
+    for (const it of [this.field, this.list]) it.ariaActiveDescendantElement = null;
   }
 }
