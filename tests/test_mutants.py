@@ -45,23 +45,39 @@ def test_each_operator_is_changed_once_and_the_file_stays_valid(project: Path) -
         assert ast.dump(ast.parse(it.source)) != ast.dump(ast.parse(SOURCE))
 
 
-@pytest.mark.parametrize(("body", "is_dead"), [
-    ("    assert larger(1, 2) == 2 and larger(3, 2) == 3\n", True),
-    ("    larger(1, 2)\n", False),
+@pytest.mark.parametrize(("body", "way"), [
+    ("    assert larger(1, 2) == 2 and larger(3, 2) == 3\n", "a test fails"),
+    ("    larger(1, 2)\n", ""),
+    ("    while larger(1, 2) != 2:\n        pass\n", "no end in 2 s"),
+    ("    pass\nassert larger(1, 2) == 2\n", "tests cannot be collected"),
 ])  # fmt: skip
-def test_a_mutant_is_killed_by_tests_that_assert(body: str, is_dead: bool, project: Path) -> None:
+def test_a_mutant_is_killed_by_tests_that_assert(body: str, way: str, project: Path) -> None:
     (project / "tests" / "test_pairs.py").write_text(TEST + body)
     path = project / "compiler" / "pairs.py"
     (wrong,) = (it for it in mutants.mutants(path) if it.was == "a if a > b else b")
-    assert mutants.is_killed(wrong, project, 60) is is_dead
+    seconds = dict.fromkeys(mutants.tests_of(path), 2.0 if "while" in body else 60.0)
+    assert mutants.outcome(wrong, project, seconds) == way
     assert path.read_text() == SOURCE
+
+
+def test_tests_have_to_pass_without_a_mutant(project: Path) -> None:
+    path = project / "compiler" / "pairs.py"
+    wanted = list(mutants.mutants(path))
+    (project / "tests" / "test_pairs.py").write_text(TEST + "    assert larger(1, 2) == 2\n")
+    assert set(mutants.limits(wanted, project, 30.0)) == {"tests/test_pairs.py", "tests"}
+    (project / "tests" / "test_pairs.py").write_text(TEST + "    assert larger(1, 2) == 1\n")
+    with pytest.raises(SystemExit, match="fails without a mutant: a test fails"):
+        mutants.limits(wanted, project, 30.0)
+    (project / "tests" / "test_pairs.py").write_text("")
+    with pytest.raises(SystemExit, match="pytest ended with 5"):
+        mutants.limits(wanted, project, 30.0)
 
 
 def test_the_tests_of_a_module_come_before_those_of_its_folder(project: Path) -> None:
     path = project / "compiler" / "pairs.py"
-    assert mutants.tests_of(path) == [["tests"]]
+    assert mutants.tests_of(path) == ["tests"]
     (project / "tests" / "test_pairs.py").write_text(TEST)
-    assert mutants.tests_of(path) == [["tests/test_pairs.py"], ["tests"]]
+    assert mutants.tests_of(path) == ["tests/test_pairs.py", "tests"]
 
 
 def test_cases_and_handlers_are_changed_too(project: Path) -> None:

@@ -6,7 +6,9 @@
 Each mutant changes one operator, condition or number of one function in a copy of the project. Its
 tests run in two steps: those of the mirrored module (`compiler/a/b.py` has `tests/a/test_b.py`),
 then, if all pass, those of the mirrored folder. A mutant that no test fails for survives, and is
-printed with its line. A run that takes longer than `--seconds` counts as killed: it hangs.
+printed with its line. The tests of each folder run once without a mutant first, and have to pass.
+A mutant is killed by a failing test, by an error while tests are collected, or by a run that takes
+three times as long as without it: each line says which.
 """
 
 import argparse
@@ -17,7 +19,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -122,38 +125,63 @@ def _replaced(text: str, node: ast.expr, new: str) -> str:
     return (before + new.encode() + after).decode()
 
 
-def tests_of(path: Path) -> list[list[str]]:
-    """The tests of a file, in steps: those of its mirrored module, then of the mirrored folders."""
+WAYS = {0: "", 1: "a test fails", 2: "tests cannot be collected"}
+"""The exit codes of pytest that say something about a mutant."""
+
+
+def tests_of(path: Path) -> list[str]:
+    """The tests of a file, in steps: those of its mirrored module, then of the mirrored folder."""
     inner = path.relative_to(ROOT)
     parts = inner.parts[1:] if inner.parts[0] == "compiler" else inner.parts
     folder = Path("tests", *parts[:-1])
     module = folder / f"test_{path.stem}.py"
-    steps = [[str(module)]] if (ROOT / module).exists() else []
+    steps = [str(module)] if (ROOT / module).exists() else []
     if (ROOT / folder).is_dir():
-        steps.append([str(folder)])
+        steps.append(str(folder))
     return steps
 
 
-def is_killed(mutant: Mutant, copy: Path, seconds: float) -> bool:
-    """True if a test of the mutant's file fails, in a copy of the project."""
+def outcome(mutant: Mutant, copy: Path, seconds: Mapping[str, float]) -> str:
+    """The way in which a mutant is killed in a copy of the project; "" if it survives.
+
+    `seconds` has the limit for the tests of each place.
+    """
     place = copy / mutant.path.relative_to(ROOT)
     was = place.read_text("utf-8")
     place.write_text(mutant.source, "utf-8")
     try:
-        return any(_fails(step, copy, seconds) for step in tests_of(mutant.path))
+        ways = (ran(tests, copy, seconds[tests]) for tests in tests_of(mutant.path))
+        return next((way for way in ways if way), "")
     finally:
         place.write_text(was, "utf-8")
 
 
-def _fails(tests: list[str], copy: Path, seconds: float) -> bool:
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
+def ran(tests: str, copy: Path, seconds: float) -> str:
+    """The way in which tests fail in a copy; "" if all pass. Raises `SystemExit` if none ran."""
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-n0", "-p", "no:cacheprovider", tests]
     surroundings = os.environ | {"PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
     try:
-        ran = subprocess.run(command, cwd=copy, env=surroundings, timeout=seconds,
-                             capture_output=True)  # fmt: skip
+        done = subprocess.run(command, cwd=copy, env=surroundings, timeout=seconds,
+                              capture_output=True, text=True)  # fmt: skip
     except subprocess.TimeoutExpired:
-        return True
-    return ran.returncode != 0
+        return f"no end in {seconds:.0f} s"
+    if done.returncode not in WAYS:
+        raise SystemExit(f"{tests}: pytest ended with {done.returncode}\n{done.stdout[-2000:]}")
+    return WAYS[done.returncode]
+
+
+def limits(wanted: Sequence[Mutant], copy: Path, least: float) -> dict[str, float]:
+    """The limits in seconds of the tests of each place: three times a run without a mutant.
+
+    Raises `SystemExit` if tests fail without one.
+    """
+    found: dict[str, float] = {}
+    for tests in dict.fromkeys(it for mutant in wanted for it in tests_of(mutant.path)):
+        began = time.monotonic()
+        if way := ran(tests, copy, 3600.0):
+            raise SystemExit(f"{tests}: fails without a mutant: {way}")
+        found[tests] = max(least, 3 * (time.monotonic() - began))
+    return found
 
 
 def copied(folder: Path) -> Path:
@@ -181,19 +209,20 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--line", type=int, default=0, help="only mutants of this line")
-    parser.add_argument("--seconds", type=float, default=600.0)
+    parser.add_argument("--seconds", type=float, default=20.0, help="the least limit of a run")
     arguments = parser.parse_args()
     wanted, survivors = chosen(arguments), []
     with tempfile.TemporaryDirectory() as folder:
         copy = copied(Path(folder))
+        seconds = limits(wanted, copy, arguments.seconds)
         for number, mutant in enumerate(wanted, 1):
-            is_dead = is_killed(mutant, copy, arguments.seconds)
-            if not is_dead:
+            way = outcome(mutant, copy, seconds)
+            if not way:
                 survivors.append(mutant)
-            print(f"{number}/{len(wanted)} {'killed' if is_dead else 'SURVIVES'} {mutant}",
-                  flush=True)  # fmt: skip
+            print(f"{number}/{len(wanted)}", f"killed, {way}:" if way else "SURVIVES",
+                  mutant, flush=True)  # fmt: skip
     print(f"{len(wanted) - len(survivors)} of {len(wanted)} killed")
-    return int(bool(survivors))
+    return bool(survivors)
 
 
 if __name__ == "__main__":
