@@ -163,14 +163,16 @@ def test_a_second_compilation_measures_nothing(measured: list[str], tmp_path: Pa
     assert len(measured) == count
 
 
-def test_more_time_searches_again_and_less_does_not(measured: list[str], tmp_path: Path) -> None:
-    x = Tensor(random(300, 41))
-    assert compiler.compile(x.sum(1), Options(tune=0.3, cache=tmp_path)).tuning
-    count = len(measured)
-    assert compiler.compile(x.sum(1), Options(tune=0.2, cache=tmp_path)).tuning
-    assert len(measured) == count
-    assert compiler.compile(x.sum(1), Options(tune=0.6, cache=tmp_path)).tuning
-    assert len(measured) > count
+def test_more_time_searches_again_and_less_does_not(recorded: Any, tmp_path: Path) -> None:
+    asked = recorded(lambda c: 1e-3 * (1 + len(text(c)) % 7))
+    value, options = Tensor(random(300, 41)).sum(1), Options(cache=tmp_path)
+    counts = []
+    for seconds in (20.0, 10.0, 20.0, 60.0, 40.0):
+        (tuning,) = tunings(value, replace(options, tune=seconds))
+        assert len(tuning.tried) > 1 and not tuning.found.is_complete
+        counts.append(len(asked))
+    first, less, same, more, less_again = counts
+    assert 1 < first == less == same < more == less_again
 
 
 def test_remembered_choices_that_are_not_legal_any_more_are_a_miss(
