@@ -19,6 +19,7 @@ from compiler.core import dtypes, lazy
 from compiler.core.dtypes import Array, Scalar
 from compiler.core.effects import Effects
 from compiler.core.errors import DataError, ShapeError
+from compiler.core.keywords import program_call
 from compiler.core.origin import user_call
 from compiler.graph.devices import DEFAULT, is_remote
 from compiler.graph.devices import written as places
@@ -69,6 +70,7 @@ class Tensor(
 
     __slots__ = ()
 
+    @program_call
     def __init__(
         self,
         data: object,

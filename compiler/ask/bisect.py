@@ -20,6 +20,7 @@ from compiler.ask.check_transfers import check_transfers, has_transfers
 from compiler.ask.checking import Row, copies, row_of, run_machine
 from compiler.ask.interpreted import run_bodies
 from compiler.core.dtypes import Array
+from compiler.core.keywords import program_call
 from compiler.core.printable import ShownAsText, printout
 from compiler.core.trace import Match, PassRecord
 from compiler.loops.interpret import interpret
@@ -190,6 +191,7 @@ class _Search:
         return self.bench.row(record, record.program_after(count), title)
 
 
+@program_call
 def bisect(compilation: ProgramStages, variables: Values | None = None) -> Bisection:
     """The first pass and the first rewrite that made the results of `compilation` wrong.
 

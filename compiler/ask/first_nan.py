@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from compiler.core.dtypes import Array
-from compiler.core.errors import located
+from compiler.core.keywords import program_call
 from compiler.core.origin import Origin
 from compiler.core.printable import ShownAsText, printout
 from compiler.graph.nodes import TensorNode
@@ -102,7 +102,7 @@ def began(order: Iterable[TensorNode], values: Values) -> dict[TensorNode, Tenso
     return begin_of
 
 
-@located
+@program_call
 def first_nan(compilation: Asked) -> FirstNan:
     """The operations of a compiled program that make NaN, on its inputs; false if there is none.
 

@@ -5,18 +5,20 @@
 
 A name that the call does not have, but of which it has a synonym, stands for that. What then does
 not fit the call (a name, too many arguments, one missing) is a `DataError`, which is a TypeError.
-It says which of the names that exist was meant (`nearest`).
+It says which of the names that exist was meant (`nearest`). Types are not checked beforehand: if a
+call fails with an error of Python's, an argument that is not of its annotated type is the reason.
 """
 
 import difflib
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, ParamSpec, TypeAlias, TypeVar
+from types import NoneType, UnionType
+from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar, Union, get_args, get_origin
 
 import numpy as np
 
-from compiler.core.errors import AxisError, DataError, located, renamed
+from compiler.core.errors import AxisError, CompileError, DataError, located, renamed
 from compiler.core.origin import caller, public_name, state
 
 P = ParamSpec("P")
@@ -96,6 +98,9 @@ RENAMED = {
 }
 """Earlier names of arguments, and today's: those of NumPy and PyTorch."""
 
+PYTHONS = (TypeError, ValueError, AttributeError, ArithmeticError)
+"""Errors of Python's that an argument of another type leads to."""
+
 _FLAGS = ("keepdim", "descending", "largest")
 """Arguments that are true or false; a number in their place was meant for another argument."""
 
@@ -133,10 +138,9 @@ def public(function: Callable[P, R]) -> Callable[P, R]:
             if is_inside or state.after is None:
                 return result
             return result if args and result is args[0] else state.after(result)
-        except TypeError as error:
-            if _is_from_inside(error):
-                raise
-            raise call.misfit(args, named, str(error)) from None
+        except PYTHONS as error:
+            call.explain(args, named, error)
+            raise
         finally:
             if not is_inside:
                 state.origin = None
@@ -147,16 +151,17 @@ def public(function: Callable[P, R]) -> Callable[P, R]:
 def program_call(function: Callable[P, R]) -> Callable[P, R]:
     """Decorate a public function that makes no nodes: as `located`, with errors for wrong
     arguments."""
-    call = Call(function.__name__, inspect.signature(function))
+    is_constructor = function.__name__ == "__init__"
+    name = function.__qualname__.split(".")[-2] if is_constructor else function.__name__
+    call = Call(name, inspect.signature(function))
 
     @functools.wraps(function)
     def wrapper(*args: P.args, **named: P.kwargs) -> R:
         try:
             return function(*args, **named)
-        except TypeError as error:
-            if _is_from_inside(error):
-                raise
-            raise call.misfit(args, named, str(error)) from None
+        except PYTHONS as error:
+            call.explain(args, named, error)
+            raise
 
     return located(wrapper)
 
@@ -168,15 +173,14 @@ def constructor(function: Callable[P, None]) -> Callable[P, None]:
 
     @functools.wraps(function)
     def wrapper(*args: P.args, **named: P.kwargs) -> None:
-        call = Call(type(args[0]).__name__, signature)
         try:
             if named:
+                call = Call(type(args[0]).__name__, signature)
                 args, named = call.checked(args, named)  # type: ignore[assignment]
             function(*args, **named)
-        except TypeError as error:
-            if _is_from_inside(error):
-                raise
-            raise call.misfit(args, named, str(error)) from None
+        except PYTHONS as error:
+            Call(type(args[0]).__name__, signature).explain(args, named, error)
+            raise
 
     return located(wrapper)
 
@@ -250,6 +254,28 @@ class Call:
         return DataError(self.operation, words, got=f"{self.operation}({', '.join(shown)})",
                          expected=self.written)  # fmt: skip
 
+    def explain(self, args: Args, named: Mapping[str, Any], error: Exception) -> None:
+        """Raise `DataError` if arguments are the reason for an `error` of Python's: they do not fit
+        the call, or one is not of its type."""
+        if isinstance(error, CompileError):
+            return
+        if isinstance(error, TypeError) and not _is_from_inside(error):
+            raise self.misfit(args, named, str(error)) from None
+        try:
+            bound = self.signature.bind(*args, **named).arguments
+        except TypeError:
+            return
+        for name, value in bound.items():
+            row = self.signature.parameters[name]
+            if row.kind is row.VAR_KEYWORD:
+                continue
+            for each in value if row.kind is row.VAR_POSITIONAL else (value,):
+                if not fits(each, row.annotation):
+                    raise DataError(
+                        self.operation, f"{name} is of another type", got=f"{name}={_short(each)}",
+                        expected=_named(row.annotation),
+                    ) from None  # fmt: skip
+
     @property
     def written(self) -> str:
         """`sum(axis=None, keepdim=False, dtype=None)`"""
@@ -271,6 +297,49 @@ class Call:
             got=f"{ours}={_short(first)}, {name}={_short(second)}",
             expected="one of them: they mean the same",
         )  # fmt: skip
+
+
+def fits(value: object, annotation: Any) -> bool:
+    """False if `value` is certainly not of the annotated type; True where that is not known."""
+    kinds = get_args(annotation)
+    match get_origin(annotation):
+        case typing_kind if typing_kind in (Union, UnionType):
+            return any(fits(value, kind) for kind in kinds)
+        case typing_kind if typing_kind is Literal:
+            return isinstance(value, tuple({type(kind) for kind in kinds}))
+        case kind if isinstance(kind, type):
+            return isinstance(value, kind)
+    if annotation is None:
+        return value is None
+    if getattr(annotation, "_is_protocol", False):
+        return all(hasattr(type(value), name) for name in vars(annotation) if name[0] != "_")
+    if annotation not in (int, float, bool, str, NoneType):
+        return not _is_class(annotation) or isinstance(value, annotation)
+    is_own = hasattr(value, "shape") or type(value).__module__.startswith("compiler.")
+    # of rank 0, or a variable, it is a number
+    wider: dict[Any, tuple[type, ...]] = {
+        int: (int, np.integer), float: (int, float, np.number), bool: (int, np.bool_),
+    }  # fmt: skip
+    return isinstance(value, wider.get(annotation, annotation)) or (is_own and annotation in wider)
+
+
+IN_WORDS = dict.fromkeys(("Asked", "ProgramStages"), "what compiler.compile(…) returns")
+"""Types that a user knows by what makes them."""
+
+
+def _is_class(annotation: Any) -> bool:
+    """True for a class of this package that `isinstance` can be asked about."""
+    return isinstance(annotation, type) and annotation.__module__.startswith("compiler.")
+
+
+def _named(annotation: Any) -> str:
+    """An annotated type in the words of a message: `int or None`."""
+    if get_origin(annotation) in (Union, UnionType):
+        return " or ".join(map(_named, get_args(annotation)))
+    if isinstance(annotation, NoneType | type(NoneType)) and annotation in (None, NoneType):
+        return "None"
+    name = annotation.__name__ if isinstance(annotation, type) else str(annotation)
+    return IN_WORDS.get(name, name)
 
 
 def _short(value: object) -> str:

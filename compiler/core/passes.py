@@ -136,7 +136,8 @@ class Passes(ShownAsText):
         positions = [p for p, row in enumerate(self.rows) if name in (row.name, row.place)]
         if not positions:
             names = ", ".join(dict.fromkeys(row.place for row in self.rows))
-            _refuse(f"there is no pass {name}", name, names, renamed_pass(name.rpartition(".")[2]))
+            hint = renamed_pass(str(name).rpartition(".")[2])
+            _refuse(f"there is no pass {name}", str(name), names, hint)
         stage = self.rows[positions[0]].stage
         return [place for place in positions if self.rows[place].stage == stage]
 

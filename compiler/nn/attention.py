@@ -7,6 +7,7 @@ from typing import Any
 from compiler.core.dtypes import bool_
 from compiler.core.errors import ShapeError
 from compiler.core.keywords import constructor
+from compiler.graph.words import short
 from compiler.nn import initial
 from compiler.nn.linear import Linear
 from compiler.nn.module import Module
@@ -51,6 +52,10 @@ class MultiheadAttention(Module):
         pairs; masks of floats are added to the scores. With `is_causal`, later keys are masked as
         well.
         """
+        for name, each in (("query", query), ("key", key), ("value", value)):
+            if each is not None and each.ndim != 3:
+                raise ShapeError("MultiheadAttention", f"the {name} has another rank",
+                                 got=short(each.node), expected="3 axes")  # fmt: skip
         given = (query, query if key is None else key, value)
         q, k, v = (self._ordered(key if each is None else each) for each in given)
         if key is None:

@@ -9,6 +9,8 @@ from compiler.core.keywords import constructor
 from compiler.nn import initial
 from compiler.nn.module import Module
 from compiler.tensor import Tensor
+from compiler.tensors.convolutions import padding_of
+from compiler.tensors.windows import borders_of, numbers_of
 
 Numbers = int | Sequence[int]
 
@@ -36,6 +38,17 @@ class _Convolution(Module):
         self.weight = initial.uniform(shape, count, dtype)
         self.bias = initial.uniform((out_channels,), count, dtype) if bias else None
         self._given = {**given, "groups": groups}
+        self._check(sizes)
+
+    def _check(self, sizes: tuple[int, ...]) -> None:
+        """Raise `ShapeError` for a stride, padding or dilation that no input fits."""
+        name, given = type(self).__name__, self._given
+        steps, gaps = (numbers_of(name, given[n], self.axes, 1) for n in ("stride", "dilation"))
+        if self.is_transposed:
+            borders_of(name, given["padding"], self.axes)
+            numbers_of(name, given["output_padding"], self.axes, 0)
+        else:
+            padding_of(name, given["padding"], sizes, steps, gaps)
 
     def forward(self, x: Tensor) -> Tensor:
         """The convolved input, [n, out_channels, …]."""

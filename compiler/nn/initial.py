@@ -16,6 +16,7 @@ from compiler.graph.interpret import interpret
 from compiler.graph.nodes import Buffer
 from compiler.tensor import Tensor
 from compiler.tensors import watching
+from compiler.tensors.shapes import extents
 
 FLOAT = "float32"
 FEW = 1 << 16
@@ -30,7 +31,7 @@ def Parameter(data: Any, requires_grad: bool = True) -> Tensor:
 
 def uniform(shape: tuple[int, ...], inputs: int, dtype: object = FLOAT) -> Tensor:
     """A parameter drawn uniformly from ± 1 / sqrt(inputs)."""
-    bound = 1 / math.sqrt(inputs) if inputs else 0.0
+    bound = 1 / math.sqrt(inputs) if inputs > 0 else 0.0
     return _settled(Tensor.uniform(*shape, low=-bound, high=bound, dtype=dtype))
 
 
@@ -41,7 +42,7 @@ def normal(shape: tuple[int, ...], dtype: object = FLOAT) -> Tensor:
 
 def xavier(shape: tuple[int, int], dtype: object = FLOAT) -> Tensor:
     """A parameter drawn uniformly from ± sqrt(6 / (rows + columns)) (Glorot and Bengio, 2010)."""
-    bound = math.sqrt(6 / sum(shape))
+    bound = math.sqrt(6 / max(sum(shape), 1))
     return _settled(Tensor.uniform(*shape, low=-bound, high=bound, dtype=dtype))
 
 
@@ -52,7 +53,7 @@ def full(shape: tuple[int, ...], value: float, dtype: object = FLOAT) -> Tensor:
 
 def state(shape: tuple[int, ...], value: float, dtype: object = FLOAT) -> Tensor:
     """A tensor with its own memory that is written in place and is not a parameter."""
-    return Tensor(np.full(shape, value, dtypes.parse(dtype, "nn").numpy))
+    return Tensor(np.full(extents("nn", shape), value, dtypes.parse(dtype, "nn").numpy))
 
 
 def _settled(drawn: Tensor) -> Tensor:

@@ -14,6 +14,8 @@ from compiler.core.errors import located
 from compiler.core.keywords import Call
 from compiler.nn.module import Module
 from compiler.tensor import Tensor
+from compiler.tensors.losses import check_scale
+from compiler.tensors.windows import numbers_of, refuse_wide_padding
 
 relu = Tensor.relu
 gelu = Tensor.gelu
@@ -52,6 +54,19 @@ class OfMethod(Module):
         except TypeError as error:
             raise call.misfit(args, given, str(error)) from None
         self._given = {**self.usual, **bound.arguments}
+        self._check()
+
+    def _check(self) -> None:
+        """Raise the errors of the method that its arguments alone lead to."""
+        name, bound = type(self).__name__, self._given
+        for scale in ("delta", "beta"):
+            if scale in bound and self.method.endswith("_loss"):
+                check_scale(name, scale, bound[scale])
+        if "kernel_size" in bound:
+            axes = int(self.method[-2])
+            gaps = numbers_of(name, bound.get("dilation", 1), axes, 1)
+            sizes = numbers_of(name, bound["kernel_size"], axes, 1)
+            refuse_wide_padding(name, bound.get("padding", 0), sizes, gaps)
 
     def forward(self, x: Tensor, *others: Any) -> Any:
         """The result of the method."""

@@ -71,6 +71,10 @@ class GroupNorm(_Norm):
         self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True,
         dtype: object = initial.FLOAT,
     ) -> None:  # fmt: skip
+        if num_groups < 1 or num_channels % num_groups:
+            raise ShapeError("GroupNorm", "the channels do not fit into groups",
+                             got=f"{num_channels} channels, {num_groups} groups",
+                             expected="a multiple of the groups")  # fmt: skip
         self.groups, self.channels, self.eps = num_groups, num_channels, eps
         self.weight = initial.full((num_channels,), 1.0, dtype) if affine else None
         self.bias = initial.full((num_channels,), 0.0, dtype) if affine else None

@@ -5,7 +5,9 @@ The batch comes first by default, unlike in PyTorch; `batch_first=False` changes
 
 from typing import Any, ClassVar
 
+from compiler.core.errors import ShapeError
 from compiler.core.keywords import constructor
+from compiler.graph.words import short
 from compiler.nn import initial
 from compiler.nn.module import Module
 from compiler.tensor import Tensor
@@ -13,6 +15,9 @@ from compiler.tensor import Tensor
 
 class _Recurrent(Module):
     gates: ClassVar[int]
+    parts: ClassVar[int] = 1
+    """The number of tensors that are the state."""
+    words: ClassVar[str] = "a tensor {}"
 
     @constructor
     def __init__(
@@ -36,13 +41,28 @@ class _Recurrent(Module):
         x is [n, l, inputs], or [l, n, inputs] unless `batch_first`; the output has the same order.
         `state` is the state from an earlier call; None stands for zeros.
         """
+        if x.ndim != 3:
+            raise ShapeError(type(self).__name__, "the input has another rank", got=short(x.node),
+                             expected="3 axes")  # fmt: skip
         x = x if self.batch_first else x.permute(1, 0, 2)
+        self._refuse_misfit(state, (self.layers, x.shape[0], self.hidden))
         states = []
         for layer in range(self.layers):
             first = self._zeros(x) if state is None else self._of_layer(state, layer)
             x, last = self._layer(x, layer, first)
             states.append(last)
         return x if self.batch_first else x.permute(1, 0, 2), self._of_layers(states)
+
+    def _refuse_misfit(self, state: Any, shape: tuple[int, ...]) -> None:
+        """Raise `ShapeError` unless a state, if there is one, consists of tensors of `shape`."""
+        several = state if isinstance(state, tuple | list) else (state,)
+        is_sound = len(several) == self.parts and all(
+            isinstance(each, Tensor) and each.shape == shape for each in several
+        )
+        if state is not None and not is_sound:
+            kinds = [short(it.node) if isinstance(it, Tensor) else repr(it) for it in several]
+            raise ShapeError(type(self).__name__, "the state does not fit the layer",
+                             got=", ".join(kinds), expected=self.words.format(shape))  # fmt: skip
 
     def _of_layer(self, state: Any, layer: int) -> Any:
         """The state of one layer."""
@@ -77,6 +97,8 @@ class LSTM(_Recurrent):
     [layers, n, hidden] each."""
 
     gates = 4
+    parts = 2
+    words = "a pair (hidden, cell) of tensors {}"
 
     def _of_layer(self, state: Any, layer: int) -> Any:
         hidden, cell = state

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from compiler.core.errors import DataError
 from compiler.core.keywords import constructor
 from compiler.optim.optimizer import Optimizer
 from compiler.tensor import Tensor
@@ -23,9 +22,6 @@ class Adam(Optimizer):
         self, parameters: Iterable[Tensor] | Sequence[Mapping[str, Any]], lr: float = 1e-3,
         betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8, weight_decay: float = 0.0,
     ) -> None:  # fmt: skip
-        if not all(0 <= beta < 1 for beta in betas):
-            raise DataError(type(self).__name__, "the betas are out of range", got=f"betas {betas}",
-                            expected="two numbers from 0 to below 1")  # fmt: skip
         super().__init__(parameters, lr=lr, betas=betas, eps=eps, weight_decay=weight_decay)
 
     def update(

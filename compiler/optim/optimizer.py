@@ -1,19 +1,32 @@
 """Parameter groups, their state, saving and loading."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
-from compiler.core.errors import DataError, Renamed, located
-from compiler.core.keywords import own_name, renamed_argument
+from compiler.core.errors import DataError, NameMistake, Renamed, located
+from compiler.core.keywords import RENAMED, own_name, renamed_argument
 from compiler.core.modules import in_module
+from compiler.core.origin import caller
 from compiler.nn import initial
 from compiler.nn.module import forget_gradients, load_state
 from compiler.tensor import Tensor
 from compiler.tensors.gradients import no_grad
 from compiler.tensors.history import is_collecting
 from compiler.tensors.writing import assign_together
+
+NOT_NEGATIVE = ("lr", "betas", "eps", "momentum", "weight_decay")
+"""Options whose values are 0 or more."""
+
+
+def _number(value: Any) -> float:
+    """An option as a number; NaN for what is none."""
+    try:
+        return math.nan if isinstance(value, str) else float(value)
+    except (TypeError, ValueError):
+        return math.nan
 
 
 class Group:
@@ -25,6 +38,17 @@ class Group:
         self.parameters = parameters
         self.options = dict(options)
         self.tensor = initial.state((), float(self.options.pop("lr")), "float64")
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Raises `NameMistake` for the name of an option, today's or an earlier one: an attribute
+        would have no effect."""
+        options = vars(self).get("options", {})
+        names = name, *RENAMED.get(name, "").split()
+        if today := next((each for each in names if each in options), ""):
+            hint = f'write group.options["{today}"] = …'
+            raise NameMistake("Group", f"there is no attribute {name}", got=name, hint=hint,
+                              origin=caller(name))  # fmt: skip
+        super().__setattr__(name, value)
 
     @property
     def lr(self) -> float:
@@ -41,7 +65,7 @@ class Optimizer:
 
     names: ClassVar[tuple[str, ...]] = ()
     """Names of the state tensors of each parameter; they have its shape and start as 0."""
-    rate = Renamed("lr")
+    rate, decay = Renamed("lr"), Renamed('groups[0].options["weight_decay"]')
 
     @located
     def __init__(
@@ -53,6 +77,7 @@ class Optimizer:
         given: list[Any] = list(parameters)
         is_rows = bool(given) and isinstance(given[0], Mapping)
         rows: list[Mapping[str, Any]] = given if is_rows else [{"params": given}]
+        self._check_values(options)
         self.groups: list[Group] = []
         self._options = [name for name in options if name != "lr"]
         met: set[int] = set()
@@ -64,6 +89,7 @@ class Optimizer:
             self._check(own, met)
             rest = {own_name(n, [*options]): value for n, value in row.items() if n != "params"}
             self._check_options(rest, [*options])
+            self._check_values(rest)
             self.groups.append(Group(own, {**options, **rest}))
         if not met:
             raise self._refusal("there are no parameters", "0 tensors", "1 or more")
@@ -102,6 +128,17 @@ class Optimizer:
             hints += ["group.lr = … sets the learning rate"] if "lr" in unknown else []
             raise self._refusal("there is no such option", ", ".join(unknown), ", ".join(known),
                                 next(filter(None, hints), ""))  # fmt: skip
+
+    def _check_values(self, options: Mapping[str, Any]) -> None:
+        """Raise `DataError` for an option out of its range, which is PyTorch's."""
+        for name, value in options.items():
+            several = value if name == "betas" and isinstance(value, tuple | list) else (value,)
+            if name == "betas" and (len(several) != 2 or not all(_number(v) < 1 for v in several)):
+                raise self._refusal("the betas are out of range", f"betas {value}",
+                                    "two numbers from 0 to below 1")  # fmt: skip
+            if name in NOT_NEGATIVE and not all(_number(each) >= 0 for each in several):
+                raise self._refusal(f"{name} is out of range", f"{name} {value!r}",
+                                    "a number, 0 or more")  # fmt: skip
 
     def _refusal(self, what: str, got: str, expected: str, hint: str = "") -> DataError:
         return DataError(type(self).__name__, what, got=got, expected=expected, hint=hint)

@@ -14,6 +14,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from compiler.core.errors import DataError
 from compiler.core.lazy import loading
 from compiler.core.origin import Origin, no_origin
 from compiler.core.trace import PassRecord, Provenance
@@ -54,7 +55,9 @@ class Build:
     def scheduled(self) -> Scheduled:
         """The kernel graph, its calls in order, and why values were fused or not."""
         with no_origin():
-            return scheduled(self._unit, self.seconds)
+            made = scheduled(self._unit, self.seconds)
+        _refuse_other_kernels(self.options, [*made.outlined.bodies.values()])
+        return made
 
     @cached_property
     def tuning(self) -> "tuple[Tuning, ...]":
@@ -74,7 +77,11 @@ class Build:
     def kernel(self, body: Sink) -> CompiledKernel:
         """Every stage of the kernel with this body, made on first use."""
         if body not in self._compiled:
-            name = self.scheduled.outlined.bodies[body]
+            bodies = self.scheduled.outlined.bodies
+            if body not in bodies:
+                raise DataError("kernel", "this is no kernel's body", got=repr(body),
+                                expected=f"the body of {', '.join(bodies.values())}")  # fmt: skip
+            name = bodies[body]
             with no_origin():
                 self._compiled[body] = compile_kernel(name, body, self.tuned, self._numbers[body])
         return self._compiled[body]
@@ -87,6 +94,16 @@ class Build:
     def origin_of(self, buffer: Buffer) -> Origin | None:
         """The user's line that computes the value of a buffer; the last of several."""
         return origin_of(self.scheduled, self.provenance, buffer)
+
+
+def _refuse_other_kernels(options: Options, names: Sequence[str]) -> None:
+    """Raise `DataError` if the options have loops of a kernel that the program does not have."""
+    loops = options.loops
+    unknown = [] if isinstance(loops, str | Measured) else [n for n in loops if n not in names]
+    if unknown:
+        expected = ", ".join(names) or "no names: the program has no kernels"
+        raise DataError("Options", "loops of a kernel that does not exist",
+                        got=", ".join(map(repr, unknown)), expected=expected)  # fmt: skip
 
 
 def tunings_of(scheduled: Scheduled, options: Options) -> "tuple[Tuning, ...]":

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
 from compiler.core.errors import DataError, located
+from compiler.core.keywords import constructor
 from compiler.core.lazy import loading
 from compiler.core.passes import Passes
 from compiler.machines.model import MachineModel
@@ -63,7 +64,7 @@ class Options:
     `memory_limit`: bytes that one program may allocate; None means the machine's memory.
     `loops`: the transformations of loops: "plain" applies none, "auto" lets the compiler choose for
     each kernel, and a mapping has them by kernel name, as text in the form of `loops/choices.py`;
-    all other kernels are plain.
+    all other kernels are plain. Names of kernels that the program does not have are refused.
     `tune`: seconds of a search, by measurement, over the loops of the program's kernels. It starts
     with those of `loops`, and remembers its result (`tune/tune.py`). 0: no search.
     `passes`: the passes on graph and loops in their order (`passes.py`); None: the default ones.
@@ -134,6 +135,9 @@ class Options:
         if not is_sound:
             got = f"{name}={getattr(self, name)!r}"
             raise DataError("Options", what, got=got, expected=expected)
+
+
+Options.__init__ = constructor(Options.__init__)  # type: ignore[method-assign]
 
 
 def _machine(name: str) -> MachineModel:

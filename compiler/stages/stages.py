@@ -9,7 +9,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from compiler.core.dtypes import Array
-from compiler.core.errors import located
+from compiler.core.errors import DataError, located
+from compiler.core.keywords import program_call
 from compiler.core.lazy import loading
 from compiler.core.lineage import Coverage, coverage, lineage
 from compiler.core.node import Node, toposort
@@ -51,7 +52,6 @@ if TYPE_CHECKING:
     from compiler.tune.tuning import Tuning
 
 T = TypeVar("T")
-
 
 
 class ProgramStages:
@@ -354,6 +354,7 @@ class ProgramStages:
         return self._running.values(variables, given)
 
     @located
+    @program_call
     def run(self, inputs: Given = None, variables: Values | None = None) -> list[Array]:
         """Run the machine code; one array per result, of the extents of this run.
 
@@ -386,9 +387,16 @@ class ProgramStages:
         graphs = self.graph, self.optimized_graph, self.kernels
         return (self.user_source, *graphs, self.schedule, *self.loops, *self.lowered, *self.source)
 
+    @located
     def lineage(self, entity: str) -> tuple[Line, ...]:
-        """The lines of every stage that `entity` comes from or leads to, in order of stage."""
-        return lineage(entity, (self.modules, *self.stages, *self.optimized, *self.assembly))
+        """The lines of every stage that `entity` comes from or leads to, in order of stage. Raises
+        `DataError` where no stage has such an entity."""
+        stages = (self.modules, *self.stages, *self.optimized, *self.assembly)
+        lines = lineage(entity, stages)
+        if not lines and not any(entity in stage.links for stage in stages):
+            raise DataError("lineage", "there is no such entity", got=repr(entity),
+                            expected="line.entity of a line of a stage")  # fmt: skip
+        return lines
 
     @property
     def coverage(self) -> tuple[Coverage, ...]:

@@ -9,11 +9,14 @@ import operator
 from collections.abc import Sequence
 from typing import Literal, Self
 
+import numpy as np
+
 from compiler.core import dtypes
 from compiler.core.dtypes import DType
 from compiler.core.errors import DataError, DTypeError, located
-from compiler.graph.nodes import Iota, const
-from compiler.tensors import random
+from compiler.device.buffers import data
+from compiler.graph.nodes import Buffer, Iota, const
+from compiler.tensors import random, watching
 from compiler.tensors.arrangement import Arrangement
 from compiler.tensors.shapes import extents
 from compiler.tensors.sorting import Sorting
@@ -129,7 +132,11 @@ class Construction(Sorting, Arrangement):
         cls, *shape: int | Sequence[int], low: float = 0.0, high: float = 1.0,
         dtype: object = None,
     ) -> Self:  # fmt: skip
-        """Random floats from `low` to `high`, uniform. Because of rounding `high` may occur."""
+        """Random floats from `low` to `high`, uniform. Because of rounding `high` may occur.
+        Raises `DataError` if `high` is below `low`."""
+        if _is_below(high, low):
+            raise DataError("uniform", "the range is empty", got=f"low {low}, high {high}",
+                            expected="low <= high")  # fmt: skip
         return cls.rand(*shape, dtype=_float("uniform", dtype)).mul(high - low).add(low)
 
     @classmethod
@@ -137,7 +144,11 @@ class Construction(Sorting, Arrangement):
         cls, *shape: int | Sequence[int], mean: float = 0.0, std: float = 1.0,
         dtype: object = None,
     ) -> Self:  # fmt: skip
-        """Random floats from the normal distribution with the given mean and standard deviation."""
+        """Random floats from the normal distribution with the given mean and standard deviation.
+        Raises `DataError` for a negative one."""
+        if _is_below(std, 0):
+            raise DataError("normal", "a negative standard deviation", got=f"std {std}",
+                            expected="0 or more")  # fmt: skip
         return cls.randn(*shape, dtype=_float("normal", dtype)).mul(std).add(mean)
 
     @classmethod
@@ -159,8 +170,15 @@ class Construction(Sorting, Arrangement):
 
     def bernoulli(self) -> Self:
         """Random zeros and ones: each is 1 with the probability given by this tensor's element.
-        Floats only."""
+        Floats only. Raises `DataError` for known data outside 0 to 1; of what is computed, elements
+        below 0 give 0, above 1 give 1."""
         target = _float("bernoulli", self.dtype)
+        if isinstance(self.node, Buffer) and not watching.current():
+            known = data(self.node)
+            wrong = known[~((known >= 0) & (known <= 1))]
+            if wrong.size:
+                raise DataError("bernoulli", "no such probability", got=str(wrong[0]),
+                                expected="0 to 1")  # fmt: skip
         return self.rand(self.shape, dtype=target).lt(self).cast(target)
 
     def dropout(self, p: float = 0.5, training: bool = True) -> Self:
@@ -173,6 +191,12 @@ class Construction(Sorting, Arrangement):
             return self._same()
         is_kept = self.rand(self.shape).ge(p)
         return is_kept.where(self.mul(1 / (1 - p) if p < 1 else 0.0), 0)
+
+
+def _is_below(value: object, least: object) -> bool:
+    """True if both are numbers known now, and the first is smaller."""
+    kinds = int, float, np.number
+    return isinstance(value, kinds) and isinstance(least, kinds) and bool(value < least)
 
 
 def _float(operation: str, dtype: object) -> DType:

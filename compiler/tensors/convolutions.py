@@ -108,7 +108,7 @@ class Convolutions(Products):
         x, w, dtype = self._in_common(name, weight)
         _check_channels(name, axes, x.shape, w.shape, groups)
         steps, gaps = numbers_of(name, stride, axes, 1), numbers_of(name, dilation, axes, 1)
-        borders = _padding(name, padding, w.shape[2:], steps, gaps)
+        borders = padding_of(name, padding, w.shape[2:], steps, gaps)
         summed = _correlated(name, x, w, borders, steps, gaps, groups)
         return self._new(cast_to(summed, dtype))._biased(bias, axes)
 
@@ -154,9 +154,7 @@ class Convolutions(Products):
         return self.add(self._lift(bias).reshape(1, -1, *(1,) * axes))
 
 
-def _padding(
-    name: str, padding: Borders | str, sizes: Shape, steps: Shape, gaps: Shape
-) -> Pairs:
+def padding_of(name: str, padding: Borders | str, sizes: Shape, steps: Shape, gaps: Shape) -> Pairs:
     """The padding as (before, after) pairs. "same" puts the odd element after, as PyTorch does."""
     if not isinstance(padding, str):
         return borders_of(name, padding, len(sizes))

@@ -39,12 +39,17 @@ class Losses(Elementary, Arrangement):
         return loss._folded("l1_loss", reduction, self)
 
     def huber_loss(self, target: Operand, delta: float = 1.0, reduction: Fold = "mean") -> Self:
-        """Huber loss: d²/2 for a distance d up to `delta`, else delta * (d - delta/2); reduced."""
+        """Huber loss: d²/2 for a distance d up to `delta`, else delta * (d - delta/2); reduced.
+        Raises `DataError` unless `delta` is above 0."""
+        check_scale("huber_loss", "delta", delta)
         return self._huber(target, delta)._folded("huber_loss", reduction, self)
 
     def smooth_l1_loss(self, target: Operand, beta: float = 1.0, reduction: Fold = "mean") -> Self:
-        """`huber_loss` divided by `beta`."""
-        loss = self._huber(target, beta).div(beta)
+        """`huber_loss` divided by `beta`; with a `beta` of 0 it is `l1_loss`. Raises `DataError`
+        for a negative one."""
+        check_scale("smooth_l1_loss", "beta", beta)
+        distance = self._distance("smooth_l1_loss", target).abs()
+        loss = self._huber(target, beta).div(beta) if beta else distance
         return loss._folded("smooth_l1_loss", reduction, self)
 
     def _huber(self, target: Operand, delta: float) -> Self:
@@ -83,7 +88,8 @@ class Losses(Elementary, Arrangement):
         label_smoothing: float = 0.0,
     ) -> Self:
         """Cross entropy: -log softmax of logits [n, classes, …] at integer classes [n, …]; or
-        against probabilities [n, classes, …], floats. See `nll_loss` for the other arguments.
+        against probabilities [n, classes, …], floats. See `nll_loss` for the other arguments, and
+        for targets out of range: a known one raises `AxisError`, a computed one is left out.
 
         `label_smoothing` s mixes the target, 1 - s, with the uniform distribution, s.
         """
@@ -226,6 +232,14 @@ class Losses(Elementary, Arrangement):
             case "none":
                 return self._same().cast(target)
         raise _no_reduction(method, reduction)
+
+
+def check_scale(operation: str, name: str, value: float) -> None:
+    """Raise `DataError` for a `delta` or `beta` that PyTorch refuses."""
+    if not (value > 0 or (name == "beta" and value == 0)):
+        expected = "0 or more" if name == "beta" else "a number above 0"
+        raise DataError(operation, f"{name} is out of range", got=f"{name} {value}",
+                        expected=expected)  # fmt: skip
 
 
 def _folded_by(method: str, loss: L, share: L, reduction: Fold) -> L:

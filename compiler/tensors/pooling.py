@@ -2,9 +2,9 @@
 
 Arguments and their order are PyTorch's. `kernel_size`, `stride`, `dilation` and
 `padding` are one number for all axes or one per axis; `padding` may also be a (before, after) pair
-per axis. With `ceil_mode` a last window that extends past the end is included, if it begins inside.
-The result has the type of the input, or a float type for means. Raises `ShapeError` where no window
-fits.
+per axis. Numbers of padding are at most half of the window, as in PyTorch. With `ceil_mode` a last
+window that extends past the end is included, if it begins inside. The result has the type of the
+input, or a float type for means. Raises `ShapeError` where no window fits.
 """
 
 import math
@@ -20,7 +20,14 @@ from compiler.ops.composed import of_first_extreme
 from compiler.tensors.reductions import Reductions
 from compiler.tensors.shapes import written
 from compiler.tensors.value import reshaped, traced
-from compiler.tensors.windows import Borders, Numbers, Windows, borders_of, numbers_of
+from compiler.tensors.windows import (
+    Borders,
+    Numbers,
+    Windows,
+    borders_of,
+    numbers_of,
+    refuse_wide_padding,
+)
 
 _FIRST = (of_first_extreme,)
 
@@ -171,6 +178,7 @@ class Pooling(Windows, Reductions):
         sizes, gaps = numbers_of(name, size, axes, 1), numbers_of(name, dilation, axes, 1)
         steps = sizes if stride is None else numbers_of(name, stride, axes, 1)
         borders = self._around(name, padding, axes)
+        refuse_wide_padding(name, padding, sizes, gaps)
         image = self.shape[-axes:]
         over = reach_over(image, sizes, steps, gaps, borders) if ceil_mode else (0,) * axes
         whole = self._bordered(longer(borders, over), least=True)
@@ -220,6 +228,7 @@ class Pooling(Windows, Reductions):
         sizes, gaps = numbers_of(name, size, axes, 1), (1,) * axes
         steps = sizes if stride is None else numbers_of(name, stride, axes, 1)
         borders = self._around(name, padding, axes)
+        refuse_wide_padding(name, padding, sizes, gaps)
         image = self.shape[-axes:]
         over = reach_over(image, sizes, steps, gaps, borders) if ceil_mode else (0,) * axes
         whole = self._as_wide()._bordered(longer(borders, over))

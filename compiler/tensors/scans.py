@@ -112,6 +112,10 @@ class Scans(Movement, Binary):
 
 
 def _einsum(formula: str, operands: tuple[Any, ...]) -> TensorNode:
+    if not operands:
+        raise ShapeError("einsum", "there are no operands", got=f"einsum({formula!r})",
+                         expected="a tensor for each part of the formula",
+                         hint=f"write Tensor.einsum({formula!r}, x)")  # fmt: skip
     parts = [operand_of("einsum", v) for v in operands]
     dtype = common_type(parts)
     inner = dtype.accumulator

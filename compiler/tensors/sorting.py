@@ -100,7 +100,8 @@ class Sorting(Rows):
         """The `q`-quantile over `axis`, 0 <= q <= 1, with linear interpolation.
 
         As in NumPy, several `q` give a new first axis; the result is NaN where any element is NaN;
-        integers become float64.
+        integers become float64. Floats keep their type, as in PyTorch; NumPy's of several `q` are
+        float64.
         """
         wanted = [q] if isinstance(q, int | float) else list(q)
         if not wanted or not all(_is_part(each) for each in wanted):

@@ -190,12 +190,19 @@ class Unary(TensorValue):
         infinity = const(math.inf, self.dtype, self.shape)
         return self._new(elementwise("lt", elementwise("abs", self.node), infinity))
 
-    # NumPy's names.
+    # NumPy's names, and its functions that make floats of integers.
 
-    absolute = fabs = abs
+    def fabs(self) -> Self:
+        """|x| as a float."""
+        return self._new(apply("abs", "fabs", cast_to(self.node, dtypes.to_float(self.dtype))))
+
+    def rint(self) -> Self:
+        """The nearest integer as a float, the even one of two."""
+        return self._new(apply("round", "rint", cast_to(self.node, dtypes.to_float(self.dtype))))
+
+    absolute = abs
     negative = neg
     invert = bitwise_invert = bitwise_not
-    rint = round
     arcsin, arccos, arctan = asin, acos, atan
 
     # Operators.

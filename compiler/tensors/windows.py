@@ -37,7 +37,7 @@ def windows_of_image(node: TensorNode, sizes: Shape, steps: Shape, gaps: Shape) 
 
 def numbers_of(operation: str, value: Numbers, axes: int, least: int) -> Shape:
     """One number per axis. Raises `ShapeError` for one below `least`."""
-    numbers = (value,) * axes if isinstance(value, int) else tuple(int(v) for v in value)
+    numbers = (value,) * axes if isinstance(value, int) else _whole(value)
     if len(numbers) != axes or min(numbers) < least:
         raise ShapeError(
             operation, f"needs {_WORDS[axes]}", got=str(value), expected=f"{least} or more"
@@ -45,12 +45,18 @@ def numbers_of(operation: str, value: Numbers, axes: int, least: int) -> Shape:
     return numbers
 
 
+def _whole(values: Sequence[int]) -> Shape:
+    """The integers of a sequence; none of a text."""
+    return () if isinstance(values, str) else tuple(int(v) for v in values)
+
+
 def borders_of(operation: str, value: Borders, axes: int) -> Pairs:
     """The padding before and after each axis. Raises `ShapeError` for a negative number."""
     if isinstance(value, int):
         value = (value,) * axes
     pairs = tuple(
-        (each, each) if isinstance(each, int) else tuple(int(v) for v in each) for each in value
+        (each, each) if isinstance(each, int) else _whole(each)
+        for each in (() if isinstance(value, str) else value)
     )
     if len(pairs) != axes or any(len(p) != 2 or min(p) < 0 for p in pairs):
         raise ShapeError(
@@ -58,6 +64,19 @@ def borders_of(operation: str, value: Borders, axes: int) -> Pairs:
             expected="0 or more",
         )  # fmt: skip
     return tuple((before, after) for before, after in pairs)
+
+
+def refuse_wide_padding(operation: str, padding: Borders, sizes: Shape, gaps: Shape) -> None:
+    """Raise `ShapeError` for numbers of padding above half of the window, as PyTorch does: windows
+    would be in the padding alone. Pairs are not PyTorch's, and have no such limit."""
+    numbers = (padding,) * len(sizes) if isinstance(padding, int) else tuple(padding)
+    reaches = [gap * (size - 1) + 1 for size, gap in zip(sizes, gaps, strict=True)]
+    for number, reach in zip(numbers, reaches, strict=False):
+        if isinstance(number, int) and number > reach // 2:
+            raise ShapeError(
+                operation, "the padding is more than half of the window",
+                got=f"padding {number}, window {reach}", expected=f"0 to {reach // 2}",
+            )  # fmt: skip
 
 
 def check_fit(operation: str, image: Shape, sizes: Shape, gaps: Shape) -> None:

@@ -10,8 +10,8 @@ import pytest
 
 import compiler
 from compiler import Tensor, compile, nn, optim
-from compiler.core.errors import AxisError, NameMistake
-from compiler.core.keywords import RENAMED, SYNONYMS
+from compiler.core.errors import AxisError, CompileError, NameMistake
+from compiler.core.keywords import RENAMED, SYNONYMS, fits
 from tests.pages import page
 
 X = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
@@ -197,3 +197,74 @@ def test_compile_and_prepare_say_so_too() -> None:
     ]
     rows = page(lambda: compiler.prepare(t, name="x"))  # type: ignore[call-arg]
     assert rows[0] == "prepare: there is no argument name"
+
+
+PROGRAM = T(X) + 1
+OF_ANOTHER_TYPE: dict[str, tuple[str, Callable[[], Any]]] = {
+    "arange": ("start='a'", lambda: T.arange("a")),
+    "bisect": ("compilation=1", lambda: compiler.bisect(1)),  # type: ignore[arg-type]
+    "diff": ("n=1.5", lambda: T(X).diff(1.5)),
+    "dropout": ("p='a'", lambda: T(X).dropout("a")),
+    "first_nan": ("compilation=1", lambda: compiler.first_nan(1)),  # type: ignore[arg-type]
+    "layer": ("in_features='a'", lambda: nn.Linear("a", 4)),  # type: ignore[arg-type]
+    "variance": ("correction='a'", lambda: T(X).var(correction="a")),
+}
+
+
+@pytest.mark.parametrize("name", OF_ANOTHER_TYPE)
+def test_an_argument_of_another_type_is_the_reason_for_an_error_of_pythons(name: str) -> None:
+    value, call = OF_ANOTHER_TYPE[name]
+    problem, got, expected = page(call)
+    argument = value.partition("=")[0]
+    assert problem.endswith(f": {argument} is of another type") and got == f"  got:      {value}"
+    assert expected.startswith("  expected: ")
+
+
+UNKNOWN: dict[str, tuple[str, Callable[[], Any]]] = {
+    "options": ("opt", lambda: compiler.Options(opt=3)),  # type: ignore[call-arg]
+    "run": ("x", lambda: compile(PROGRAM).run(x=3)),  # type: ignore[call-arg]
+    "tensor": ("dtyp", lambda: Tensor([1.0], dtyp=3)),  # type: ignore[call-arg]
+}
+
+
+@pytest.mark.parametrize("name", UNKNOWN)
+def test_no_such_argument_of_constructors_and_runs(name: str) -> None:
+    argument, call = UNKNOWN[name]
+    assert page(call)[0].endswith(f": there is no argument {argument}")
+
+
+@pytest.mark.parametrize(
+    ("value", "annotation", "is_sound"),
+    [
+        (1, int, True), (np.int8(1), int, True), (1.5, int, False), ("1", float, False),
+        (1, float, True), (np.float32(1), float, True), (T(1.0), float, True), (None, int, False),
+        (None, int | None, True), ("a", int | str, True), ([1], int | str, False),
+        ((1, 2), tuple[float, float], True), (1, tuple[float, float], False), (1, Any, True),
+        (True, bool, True), ("a", bool, False), ("a", "a text", True), (PROGRAM, Tensor, True),
+        (3, Tensor, False),
+    ],
+)  # fmt: skip
+def test_types_that_certainly_do_not_fit(value: Any, annotation: Any, is_sound: bool) -> None:
+    assert fits(value, annotation) is is_sound
+
+
+def test_an_option_is_no_attribute_of_a_group() -> None:
+    (group,) = optim.SGD([W], lr=0.5).groups
+    for name in ("decay", "weight_decay", "momentum"):
+        with pytest.raises(NameMistake, match=r'write group.options\["'):
+            setattr(group, name, 0.5)
+    with pytest.raises(NameMistake, match="weight_decay"):
+        optim.SGD([W]).decay = 0.5
+    group.lr = 0.25
+    assert group.lr == 0.25
+
+
+def test_no_such_pass_kernel_or_entity() -> None:
+    made = compile(PROGRAM)
+    passes: Any = compiler.PASSES
+    assert page(lambda: passes.without(1), CompileError)[0] == "passes: there is no pass 1"
+    assert page(lambda: made.lineage("graph:99999"))[0] == "lineage: there is no such entity"
+    with pytest.raises(CompileError, match="the body of k0"):
+        made.kernel("bogus")  # type: ignore[arg-type]
+    rows = page(lambda: compile(PROGRAM, compiler.Options(loops={"k9": ""})))
+    assert rows[1:] == ["  got:      'k9'", "  expected: k0"]

@@ -237,3 +237,52 @@ def test_attention_with_dropout_learns() -> None:
         Tensor(np.ones((1, 6, 4))), Tensor(np.ones((1, 6, 4))), dropout_p=0.5
     )
     assert set(np.round(seen.numpy().ravel() * 3, 9)) <= set(range(7))
+
+
+X3 = Tensor.ones(2, 3, 4)
+MISFITS: dict[str, Callable[[], object]] = {
+    "groups": lambda: nn.GroupNorm(2, 3),
+    "no groups": lambda: nn.GroupNorm(0, 3),
+    "padding": lambda: nn.Conv2d(3, 4, 3, padding="bogus"),
+    "same, with strides": lambda: nn.Conv2d(3, 4, 3, stride=2, padding="same"),
+    "padding of a transposed one": lambda: nn.ConvTranspose2d(3, 4, 2, padding="same"),
+    "stride": lambda: nn.Conv1d(3, 4, 2, stride=0),
+    "maximum": lambda: nn.MaxPool2d(2, padding=3),
+    "mean": lambda: nn.AvgPool1d(3, padding=2),
+    "maximum of one axis": lambda: nn.MaxPool2d((4, 2), padding=(2, 2)),
+    "extent": lambda: nn.Linear(-3, 4),
+    "extent of a table": lambda: nn.Embedding(3, -4),
+    "extent of a norm": lambda: nn.LayerNorm(-3),
+    "extent of attention": lambda: nn.MultiheadAttention(-4, 2),
+    "extent of a state": lambda: nn.GRU(4, -4),
+    "rank": lambda: nn.LSTM(4, 4)(X3[0]),
+    "state": lambda: nn.LSTM(4, 4)(X3, X3),
+    "shape of a state": lambda: nn.GRU(4, 4)(X3, X3),
+    "rank of queries": lambda: nn.MultiheadAttention(4, 2)(X3[0]),
+    "rank of keys": lambda: nn.MultiheadAttention(4, 2)(X3, X3[0]),
+}
+
+
+@pytest.mark.parametrize("name", MISFITS)
+def test_what_does_not_fit_is_refused(name: str) -> None:
+    with pytest.raises(ShapeError, match="expected: "):
+        MISFITS[name]()
+
+
+def test_padding_of_half_a_window_fits() -> None:
+    assert nn.MaxPool2d(3, padding=1)(X3).shape == (2, 1, 2)
+    assert nn.MaxPool1d(2, padding=2, dilation=3)(X3).shape == (2, 3, 3)
+
+
+@pytest.mark.parametrize("module", [nn.HuberLoss, nn.SmoothL1Loss])
+def test_scales_of_losses(module: Any) -> None:
+    name = "delta" if module is nn.HuberLoss else "beta"
+    with pytest.raises(DataError, match=f"{name} is out of range"):
+        module(**{name: -1})
+    with pytest.raises(DataError, match=f"{name} is out of range"):
+        getattr(X3, module.method)(X3, -1)
+
+
+def test_a_smooth_loss_of_0_is_the_absolute_one() -> None:
+    goal = Tensor.zeros(2, 3, 4)
+    assert X3.smooth_l1_loss(goal, 0.0).item() == X3.l1_loss(goal).item() == 1

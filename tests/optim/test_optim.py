@@ -142,6 +142,11 @@ def stepped(option: str) -> None:
     optimizer.step()
 
 
+def one() -> Tensor:
+    """A parameter."""
+    return Tensor(np.ones(1), requires_grad=True)
+
+
 REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "none": (lambda: optim.SGD([]), "no parameters"),
     "no tensor": (lambda: optim.SGD([3]), "is not a tensor"),  # type: ignore[list-item]
@@ -153,6 +158,13 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "option": (lambda: optim.SGD([{"params": [], "speed": 1}]), "no such option"),
     "nesterov": (lambda: optim.SGD([], nesterov=True), "needs momentum"),
     "betas": (lambda: optim.Adam([], betas=(1.0, 0.9)), "out of range"),
+    "rate below 0": (lambda: optim.SGD([], lr=-1), "lr is out of range"),
+    "rate of a text": (lambda: optim.AdamW([], lr="a"), "lr is out of range"),
+    "one beta": (lambda: optim.Adam([], betas=1), "the betas are out of range"),
+    "rate of a group": (lambda: optim.Adam([{"params": [one()], "lr": -1}]), "lr is out of range"),
+    "eps": (lambda: optim.Adam([], eps=-1.0), "eps is out of range"),
+    "momentum": (lambda: optim.SGD([], momentum=-0.5), "momentum is out of range"),
+    "weight decay": (lambda: optim.AdamW([], weight_decay=-1.0), "weight_decay is out of range"),
     "warmup": (lambda: optim.warmup(0), "number of steps"),
 }
 

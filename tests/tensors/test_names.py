@@ -31,11 +31,11 @@ SAME = {
     "bitwise_left_shift": "lshift", "bitwise_right_shift": "rshift", "bmm": "matmul",
     "clamp": "clip", "clamp_max": "minimum", "clamp_min": "maximum", "concat": "cat",
     "concatenate": "cat", "divide": "div", "equal": "eq", "expand_dims": "unsqueeze",
-    "fabs": "abs", "floor_divide": "floordiv", "greater": "gt", "greater_equal": "ge",
+    "floor_divide": "floordiv", "greater": "gt", "greater_equal": "ge",
     "invert": "bitwise_not", "left_shift": "lshift", "less": "lt", "less_equal": "le",
     "matrix_transpose": "mT", "mm": "matmul", "moveaxis": "movedim", "multiply": "mul",
     "mv": "matmul", "negative": "neg", "not_equal": "ne", "permute_dims": "permute",
-    "power": "pow", "remainder": "mod", "right_shift": "rshift", "rint": "round",
+    "power": "pow", "remainder": "mod", "right_shift": "rshift",
     "subtract": "sub", "true_divide": "div", "view": "reshape",
 }  # fmt: skip
 

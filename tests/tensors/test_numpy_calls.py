@@ -286,3 +286,28 @@ def test_what_would_leave_the_graph() -> None:
     assert page(lambda: np.split(t, 2, axis=1))[0] == "np.split: axis 1 has no such equal parts"
     assert page(lambda: np.pad(t, 1, "mean"))[0].startswith("np.pad: tensors are padded")
     assert page(lambda: np.linalg.norm(t, 2))[0].startswith("np.linalg.norm: this matrix norm")
+
+
+OF_ONE = sorted(name for name in LAZY if getattr(np, name).nin == 1)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int16", "int32", "float16", "float32"])
+@pytest.mark.parametrize("name", OF_ONE)
+def test_types_of_results_are_numpys(name: str, dtype: str) -> None:
+    array, function = np.array([1, 0, 1]).astype(dtype), getattr(np, name)
+    try:
+        with np.errstate(all="ignore"):
+            expected = function(array).dtype
+    except TypeError:
+        with pytest.raises(TypeError):
+            function(Tensor(array))
+        return
+    assert function(Tensor(array)).numpy().dtype == expected
+
+
+def test_rounding_and_absolute_values_in_floats() -> None:
+    halves = np.array([-2.5, -0.5, 0.5, 1.5, np.nan, -np.inf], np.float32)
+    for name in ("rint", "fabs"):
+        for array in (halves, I):
+            function = getattr(np, name)
+            np.testing.assert_array_equal(function(Tensor(array)).numpy(), function(array))

@@ -103,3 +103,24 @@ def test_every_stage_agrees_on_random_numbers() -> None:
 def test_refusals(make: Callable[[], Tensor], error: type[Exception]) -> None:
     with pytest.raises(error, match="expected"):
         make()
+
+
+REFUSED: dict[str, Callable[[], Tensor]] = {
+    "no such probability": lambda: Tensor([0.5, 1.5]).bernoulli(),
+    "no such probability (": lambda: Tensor([float("nan")]).bernoulli(),
+    "the range is empty": lambda: Tensor.uniform(3, low=3.0, high=1.0),
+    "a negative standard deviation": lambda: Tensor.normal(3, std=-1.0),
+}
+
+
+@pytest.mark.parametrize("words", REFUSED)
+def test_no_such_distribution(words: str) -> None:
+    with pytest.raises(DataError, match=words.rstrip(" (")):
+        REFUSED[words]()
+
+
+def test_a_distribution_at_its_ends() -> None:
+    assert set(Tensor.uniform(9, low=2.0, high=2.0).tolist()) == {2.0}
+    assert set(Tensor.normal(9, mean=2.0, std=0.0).tolist()) == {2.0}
+    assert Tensor([0.0, 1.0]).bernoulli().tolist() == [0, 1]
+    assert (Tensor([-2.0, 3.0]) + 0).bernoulli().tolist() == [0, 1], "computed: not refused"
