@@ -156,6 +156,7 @@ class Compilation(ProgramStages):
 
     # -- questions -----------------------------------------------------------------------------
 
+    @program_call
     def measure(
         self, inputs: Given = None, variables: Values | None = None, seconds: float = 1.0
     ) -> "Measurement":
@@ -183,7 +184,7 @@ class Compilation(ProgramStages):
         times = measurement and {it.item_id: it.ns for it in measurement.times}
         return by_module(self, times or None)
 
-    @located
+    @program_call
     def trace(self, module: str, to: str = "assembly") -> "ModuleTrace":
         """One module of `modules`, by its full name, through every stage up to `to`.
 

@@ -200,6 +200,7 @@ def test_compile_and_prepare_say_so_too() -> None:
 
 
 PROGRAM = T(X) + 1
+MADE: Any = compile(PROGRAM)
 OF_ANOTHER_TYPE: dict[str, tuple[str, Callable[[], Any]]] = {
     "arange": ("start='a'", lambda: T.arange("a")),
     "bisect": ("compilation=1", lambda: compiler.bisect(1)),  # type: ignore[arg-type]
@@ -207,6 +208,8 @@ OF_ANOTHER_TYPE: dict[str, tuple[str, Callable[[], Any]]] = {
     "dropout": ("p='a'", lambda: T(X).dropout("a")),
     "first_nan": ("compilation=1", lambda: compiler.first_nan(1)),  # type: ignore[arg-type]
     "layer": ("in_features='a'", lambda: nn.Linear("a", 4)),  # type: ignore[arg-type]
+    "seconds": ("seconds='a'", lambda: MADE.measure(seconds="a")),
+    "trace": ("module=3", lambda: MADE.trace(3)),
     "variance": ("correction='a'", lambda: T(X).var(correction="a")),
 }
 
