@@ -137,21 +137,22 @@ def _long(body: Body) -> dict[nodes.Reduce, int]:
     tiles = (n for n in long if is_expensive or _accumulators(n, needs) > FEW)
     expensive = {r for n in tiles for r in _loops(n)}
     has_lanes = any(map(_is_lane, order))
-    longer = {n: LONGER if has_lanes or _is_contiguous(n, needs) else STRIDED for n in long}
+    longer = {n: LONGER if has_lanes or _is_in_order(n, needs) else STRIDED for n in long}
     most = {n: LONG if expensive.isdisjoint(_loops(n)) else longer[n] for n in long}
     return {n: limit for n, limit in most.items() if trips[n] > limit}
 
 
-def _is_contiguous(fold: nodes.Reduce, needs: Mapping[ScalarNode, frozenset[nodes.Range]]) -> bool:
-    """True if the innermost loop of a sum reads every array in order, or one element of it."""
-    innermost = _loops(fold)[-1]
+def _is_in_order(fold: nodes.Reduce, needs: Mapping[ScalarNode, frozenset[nodes.Range]]) -> bool:
+    """True if the innermost loop of a sum reads every array in order, or one element of it; of a
+    product, as in matmul, one of two."""
+    innermost, strides = _loops(fold)[-1], set[int]()
     for load in (n for n in toposort([fold.sources[0]]) if isinstance(n, nodes.Load)):
         terms = as_sum(load.sources[1]).terms
-        if terms.get(innermost, 0) not in (0, 1):
-            return False
         if any(innermost in needs[term] for term in terms if term is not innermost):
             return False
-    return True
+        strides.add(terms.get(innermost, 0))
+    is_product = getattr(fold.sources[0], "op", "") == "mul"
+    return strides <= {0, 1} or (is_product and 1 in strides)
 
 
 def _is_expensive(order: list[ScalarNode]) -> bool:
