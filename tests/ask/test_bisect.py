@@ -49,7 +49,8 @@ def lost(node: Any) -> Any:
 
 WRONG = (
     ("graph", PASSES.after("simplify", turned), "turned", ""),
-    ("graph, first of all", PASSES.before("decompose", turned), "turned", ""),
+    ("graph, first of all", PASSES.before("differentiate", turned), "turned", ""),
+    ("graph, before decompose", PASSES.before("decompose", turned), "turned", ""),
     ("graph, last of all", PASSES.after("split_reduction", doubled, turned), "turned", ""),
     ("loops", PASSES.after("coalesce", multiplied), "multiplied", "k0"),
     ("loops, after choices", PASSES.after("vectorize", multiplied), "multiplied", "k0"),

@@ -136,3 +136,11 @@ def test_what_is_folded_away_has_no_kernel() -> None:
     assert made["twice"].alive[-1] < made["twice"].row.nodes
     assert len(made["act"].kernels) == 1
     assert made["act"].work.ns == pytest.approx(made.rows[0].work.ns)
+
+
+def test_the_short_table_has_the_nodes_before_and_after_passes(made: ByModule) -> None:
+    heads, *lines = str(made).splitlines()
+    assert heads.split()[:3] == ["module", "nodes", "left"]
+    for row, line in zip(made.rows, lines, strict=True):
+        figures = line[line.index(row.row.name) + len(row.row.name):].split()
+        assert [int(it.replace(",", "")) for it in figures[:2]] == [row.row.nodes, row.alive[-1]]
