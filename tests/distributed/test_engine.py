@@ -187,11 +187,11 @@ def test_workers_exchange_what_they_have_to_and_the_client_nothing(
 ) -> None:
     x = Tensor(RNG.standard_normal((600, 300))).shard(W, 0).realize()
     y = x @ (x.T @ x)
-    (told,) = compiler.compile(y).collectives
-    assert told.moved == told.bound == 2 * 300 * 300 * 8
+    (exchange,) = compiler.compile(y).collectives
+    assert exchange.moved == exchange.bound == 2 * 300 * 300 * 8
     for name in ("gather", "scatter"):
         monkeypatch.delattr(type(engine.client), name)
     y.realize()
     run = engine.noted[-1].name
     found = [row for rows in engine.client.run(_incoming).values() for row in rows]
-    assert sum(size for key, size in found if run in key) == told.bound
+    assert sum(size for key, size in found if run in key) == exchange.bound

@@ -11,7 +11,7 @@ from compiler.findings.widening import widenings
 from compiler.graph.nodes import Sink
 
 
-def told(*results: Tensor) -> list[str]:
+def notes(*results: Tensor) -> list[str]:
     """The warnings of a program."""
     return [str(each) for each in widenings(Sink(tuple(result.node for result in results)))]
 
@@ -34,7 +34,7 @@ def test_the_line_the_operation_and_what_it_met() -> None:
     bias = Tensor.arange(4)
     met = line() - 1
     y = (x + bias).relu()
-    assert told(y) == [
+    assert notes(y) == [
         f"float32 becomes float64 at test_widening.py:{line() - 2} in add, "
         f"with int64 arange (test_widening.py:{met})"
     ]
@@ -44,7 +44,7 @@ def test_names_of_data() -> None:
     wide = Tensor(np.ones(4), name="w")
     made = line() - 1
     y = narrow() * wide
-    (note,) = told(y)
+    (note,) = notes(y)
     assert f"test_widening.py:{line() - 2} in mul" in note
     assert note.endswith(f"float64 w (test_widening.py:{made})")
 
@@ -58,7 +58,7 @@ def test_names_of_data() -> None:
 ])  # fmt: skip
 def test_operations(call: Any) -> None:
     y = call(narrow())
-    assert y.dtype == "float64" and len(told(y)) == 1
+    assert y.dtype == "float64" and len(notes(y)) == 1
 
 
 @pytest.mark.parametrize("call", [
@@ -71,14 +71,14 @@ def test_operations(call: Any) -> None:
     lambda x: x.zeros_like() + x,
 ])  # fmt: skip
 def test_what_was_asked_for_is_not_told(call: Any) -> None:
-    assert told(call(narrow())) == []
+    assert notes(call(narrow())) == []
 
 
 def test_what_follows_is_not_told_again() -> None:
     x = narrow()
     first = x + Tensor.zeros(4)
     second = first @ x
-    assert len(told(second + x, second - x)) == 1
+    assert len(notes(second + x, second - x)) == 1
 
 
 def test_summary_and_decisions() -> None:

@@ -122,8 +122,8 @@ def test_each_iteration_copies_a_row() -> None:
 ])  # fmt: skip
 def test_what_is_carried_over_is_told_with_its_reason(name: str, why: str) -> None:
     compilation = compiler.compile(list(repeat(3, CASES[name][0], *map(Tensor, FIRST))))
-    (told,) = [each for each in compilation.decisions if each.kind == "carry"]
-    assert told.taken == (why == ONE_ROW) and told.reason.endswith(f": {why}")
-    assert "test_carry.py:" in told.reason and told.subject.startswith("kernels:")
-    (number,) = told.numbers
-    assert (number.value, number.limit) == (24 if told.taken else 24 * T, 24 * T)
+    (decision,) = [each for each in compilation.decisions if each.kind == "carry"]
+    assert decision.taken == (why == ONE_ROW) and decision.reason.endswith(f": {why}")
+    assert "test_carry.py:" in decision.reason and decision.subject.startswith("kernels:")
+    (number,) = decision.numbers
+    assert (number.value, number.limit) == (24 if decision.taken else 24 * T, 24 * T)

@@ -50,7 +50,7 @@ def permutation(pivots: Any) -> Any:
 
 
 def upper_half(x: Any, y: Any) -> Any:
-    """Of the products of 64 bits."""
+    """The upper 32 bits of products of 64 bits."""
     return ((x.astype(np.int64) * y.astype(np.int64)) >> 32).astype(np.int32)
 
 

@@ -36,7 +36,8 @@ def weights(gates: int) -> list[Any]:
 
 STATE = torch.zeros(1, 3, 3) + 0.25
 LAYER = (True, 1, 0.0, False, False, False)
-"""Of a recurrent layer: biases, 1 layer, no dropout, inference, one direction, sequences first."""
+"""Arguments of recurrent layers: has_biases, num_layers, dropout, train, bidirectional,
+batch_first."""
 CASES: list[tuple[Any, ...]] = [
     (ATEN._adaptive_avg_pool2d.default, IMAGE, [3, 2]),
     (ATEN._adaptive_avg_pool3d.default, SOLID, [2, 3, 1]),

@@ -330,7 +330,7 @@ def test_a_tiled_loop_is_what_the_pass_makes() -> None:
                 assert not set(re.findall(r"(\S+) in (\d+)", each)) >= found
 
 
-def told(made: Any, question: Question, prefix: str) -> list[str]:
+def lines_of(made: Any, question: Question, prefix: str) -> list[str]:
     """The lines of a stage that the entity of a question comes from or leads to."""
     rows = lineage(question.entity, made.stages)
     return [it.text.strip() for it in rows if (it.entity or "").startswith(prefix)]
@@ -338,14 +338,14 @@ def told(made: Any, question: Question, prefix: str) -> list[str]:
 
 def test_a_line_of_loops_comes_from_the_users_line() -> None:
     for made, question in of_kind("line"):
-        lines = told(made, question, "source:")
+        lines = lines_of(made, question, "source:")
         assert right(question) in lines
         assert not set(wrong(question)) & set(lines)
 
 
 def test_an_instruction_is_made_for_the_line() -> None:
     for made, question in of_kind("instruction"):
-        lines = " \n".join(told(made, question, "llvm:"))
+        lines = " \n".join(lines_of(made, question, "llvm:"))
         assert f"{right(question)} " in lines or f"{right(question)}(" in lines, question
         for each in wrong(question):
             assert f" {each} " not in lines and f" {each}(" not in lines, question
