@@ -139,7 +139,8 @@ def public(function: Callable[P, R]) -> Callable[P, R]:
                 return result
             return result if args and result is args[0] else state.after(result)
         except PYTHONS as error:
-            call.explain(args, named, error)
+            if reason := call.explanation(args, named, error):
+                raise reason from None
             raise
         finally:
             if not is_inside:
@@ -159,11 +160,15 @@ def program_call(function: Callable[P, R]) -> Callable[P, R]:
     def wrapper(*args: P.args, **named: P.kwargs) -> R:
         try:
             return function(*args, **named)
-        except PYTHONS as error:
-            call.explain(args, named, error)
-            raise
+        except (CompileError, *PYTHONS) as error:
+            reason = call.explanation(args, named, error) or error
+            if isinstance(reason, CompileError):
+                reason.locate(caller(public_name(function.__name__)))
+            if reason is error:
+                raise
+            raise reason from None
 
-    return located(wrapper)
+    return wrapper
 
 
 def constructor(function: Callable[P, None]) -> Callable[P, None]:
@@ -179,7 +184,9 @@ def constructor(function: Callable[P, None]) -> Callable[P, None]:
                 args, named = call.checked(args, named)  # type: ignore[assignment]
             function(*args, **named)
         except PYTHONS as error:
-            Call(type(args[0]).__name__, signature).explain(args, named, error)
+            call = Call(type(args[0]).__name__, signature)
+            if reason := call.explanation(args, named, error):
+                raise reason from None
             raise
 
     return located(wrapper)
@@ -254,27 +261,30 @@ class Call:
         return DataError(self.operation, words, got=f"{self.operation}({', '.join(shown)})",
                          expected=self.written)  # fmt: skip
 
-    def explain(self, args: Args, named: Mapping[str, Any], error: Exception) -> None:
-        """Raise `DataError` if arguments are the reason for an `error` of Python's: they do not fit
-        the call, or one is not of its type."""
+    def explanation(
+        self, args: Args, named: Mapping[str, Any], error: Exception
+    ) -> DataError | None:
+        """The error for arguments that are the reason for an `error` of Python's: they do not fit
+        the call, or one is not of its type; None if they are not the reason."""
         if isinstance(error, CompileError):
-            return
+            return None
         if isinstance(error, TypeError) and not _is_from_inside(error):
-            raise self.misfit(args, named, str(error)) from None
+            return self.misfit(args, named, str(error))
         try:
             bound = self.signature.bind(*args, **named).arguments
         except TypeError:
-            return
+            return None
         for name, value in bound.items():
             row = self.signature.parameters[name]
             if row.kind is row.VAR_KEYWORD:
                 continue
             for each in value if row.kind is row.VAR_POSITIONAL else (value,):
                 if not fits(each, row.annotation):
-                    raise DataError(
+                    return DataError(
                         self.operation, f"{name} is of another type", got=f"{name}={_short(each)}",
                         expected=_named(row.annotation),
-                    ) from None  # fmt: skip
+                    )  # fmt: skip
+        return None
 
     @property
     def written(self) -> str:
@@ -315,8 +325,8 @@ def fits(value: object, annotation: Any) -> bool:
         return all(hasattr(type(value), name) for name in vars(annotation) if name[0] != "_")
     if annotation not in (int, float, bool, str, NoneType):
         return not _is_class(annotation) or isinstance(value, annotation)
+    # a tensor or an array of rank 0, or a variable, is a number
     is_own = hasattr(value, "shape") or type(value).__module__.startswith("compiler.")
-    # of rank 0, or a variable, it is a number
     wider: dict[Any, tuple[type, ...]] = {
         int: (int, np.integer), float: (int, float, np.number), bool: (int, np.bool_),
     }  # fmt: skip
@@ -324,7 +334,7 @@ def fits(value: object, annotation: Any) -> bool:
 
 
 IN_WORDS = dict.fromkeys(("Asked", "ProgramStages"), "what compiler.compile(…) returns")
-"""Types that a user knows by what makes them."""
+"""Types whose names users do not see, by the call that returns them."""
 
 
 def _is_class(annotation: Any) -> bool:
@@ -336,7 +346,7 @@ def _named(annotation: Any) -> str:
     """An annotated type in the words of a message: `int or None`."""
     if get_origin(annotation) in (Union, UnionType):
         return " or ".join(map(_named, get_args(annotation)))
-    if isinstance(annotation, NoneType | type(NoneType)) and annotation in (None, NoneType):
+    if annotation in (None, NoneType):
         return "None"
     name = annotation.__name__ if isinstance(annotation, type) else str(annotation)
     return IN_WORDS.get(name, name)

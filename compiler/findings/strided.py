@@ -8,7 +8,7 @@ reason (`below_roofline.py`).
 
 from collections.abc import Iterator, Sequence
 
-from compiler.core.node import toposort
+from compiler.core.node import substitute, toposort
 from compiler.core.reason import Number
 from compiler.findings.finding import Finding
 from compiler.findings.subject import Part, Subject
@@ -61,12 +61,11 @@ def _is_one(reductions: Sequence[nodes.Reduce]) -> bool:
 
 def _form(fold: nodes.Reduce) -> nodes.ScalarNode:
     """The folded value with all loads at index 0: the same for all parts of one reduction."""
-    at_zero: dict[nodes.ScalarNode, nodes.ScalarNode] = {}
-    for node in toposort([fold.sources[0]]):
-        sources = tuple(at_zero[it] for it in node.sources)
-        is_load = isinstance(node, nodes.Load)
-        at_zero[node] = node.with_sources((sources[0], nodes.index(0)) if is_load else sources)
-    return at_zero[fold.sources[0]]
+    value = fold.sources[0]
+    loads = (it for it in toposort([value]) if isinstance(it, nodes.Load))
+    return substitute(value, {
+        it: it.with_sources((it.sources[0], nodes.index(0))) for it in loads
+    })  # fmt: skip
 
 
 def _is_strided(load: seen.Access, found: Accesses) -> bool:

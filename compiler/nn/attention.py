@@ -7,10 +7,9 @@ from typing import Any
 from compiler.core.dtypes import bool_
 from compiler.core.errors import ShapeError
 from compiler.core.keywords import constructor
-from compiler.graph.words import short
 from compiler.nn import initial
 from compiler.nn.linear import Linear
-from compiler.nn.module import Module
+from compiler.nn.module import Module, refuse_rank
 from compiler.tensor import Tensor
 
 
@@ -53,9 +52,8 @@ class MultiheadAttention(Module):
         well.
         """
         for name, each in (("query", query), ("key", key), ("value", value)):
-            if each is not None and each.ndim != 3:
-                raise ShapeError("MultiheadAttention", f"the {name} has another rank",
-                                 got=short(each.node), expected="3 axes")  # fmt: skip
+            if each is not None:
+                refuse_rank(self, each, 3, name=name)
         given = (query, query if key is None else key, value)
         q, k, v = (self._ordered(key if each is None else each) for each in given)
         if key is None:

@@ -8,7 +8,7 @@ other tensors, such as running means, are saved with them.
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Self
 
-from compiler.core.errors import DataError
+from compiler.core.errors import DataError, ShapeError
 from compiler.graph.words import short
 from compiler.nn import running
 from compiler.nn.running import CHANGES as CHANGES
@@ -194,3 +194,12 @@ def load_state(what: str, own: Mapping[str, Tensor], state: Mapping[str, Any]) -
                         expected=f"{len(own)} tensors, with the same names and types")  # fmt: skip
     pairs = [(tensor, given[name]) for name, tensor in own.items()]
     assign_together(pairs, is_computed=True)
+
+
+def refuse_rank(module: Module, x: Tensor, *ranks: int, name: str = "input") -> None:
+    """Raise `ShapeError` unless an input of a module has one of `ranks`."""
+    if x.ndim not in ranks:
+        raise ShapeError(
+            type(module).__name__, f"the {name} has another rank", got=short(x.node),
+            expected=" or ".join(f"{rank} axes" for rank in ranks),
+        )  # fmt: skip

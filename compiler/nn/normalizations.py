@@ -7,7 +7,7 @@ from compiler.core.errors import ShapeError
 from compiler.core.keywords import constructor
 from compiler.graph.words import short
 from compiler.nn import initial
-from compiler.nn.module import Module
+from compiler.nn.module import Module, refuse_rank
 from compiler.tensor import Tensor
 from compiler.tensors.gradients import no_grad
 from compiler.tensors.writing import assign_together
@@ -103,10 +103,7 @@ class _BatchNorm(_Norm):
         """The normalised input. In training mode it uses the statistics of the batch, and the
         running statistics move towards them by the share `momentum`; otherwise it uses the running
         ones."""
-        if x.ndim not in self.ranks:
-            wanted = " or ".join(f"{rank} axes" for rank in self.ranks)
-            raise ShapeError(type(self).__name__, "the input has another rank",
-                             got=short(x.node), expected=wanted)  # fmt: skip
+        refuse_rank(self, x, *self.ranks)
         mean, variance = self.running_mean, self.running_var
         self._refuse_misfit(x, mean.shape, 1)
         if self.training:

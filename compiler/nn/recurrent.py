@@ -9,7 +9,7 @@ from compiler.core.errors import ShapeError
 from compiler.core.keywords import constructor
 from compiler.graph.words import short
 from compiler.nn import initial
-from compiler.nn.module import Module
+from compiler.nn.module import Module, refuse_rank
 from compiler.tensor import Tensor
 
 
@@ -18,6 +18,7 @@ class _Recurrent(Module):
     parts: ClassVar[int] = 1
     """The number of tensors that are the state."""
     words: ClassVar[str] = "a tensor {}"
+    """The state in messages; {} is the shape of its tensors."""
 
     @constructor
     def __init__(
@@ -41,9 +42,7 @@ class _Recurrent(Module):
         x is [n, l, inputs], or [l, n, inputs] unless `batch_first`; the output has the same order.
         `state` is the state from an earlier call; None stands for zeros.
         """
-        if x.ndim != 3:
-            raise ShapeError(type(self).__name__, "the input has another rank", got=short(x.node),
-                             expected="3 axes")  # fmt: skip
+        refuse_rank(self, x, 3)
         x = x if self.batch_first else x.permute(1, 0, 2)
         self._refuse_misfit(state, (self.layers, x.shape[0], self.hidden))
         states = []

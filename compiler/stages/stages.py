@@ -353,7 +353,6 @@ class ProgramStages:
         """
         return self._running.values(variables, given)
 
-    @located
     @program_call
     def run(self, inputs: Given = None, variables: Values | None = None) -> list[Array]:
         """Run the machine code; one array per result, of the extents of this run.

@@ -48,8 +48,8 @@ class Losses(Elementary, Arrangement):
         """`huber_loss` divided by `beta`; with a `beta` of 0 it is `l1_loss`. Raises `DataError`
         for a negative one."""
         check_scale("smooth_l1_loss", "beta", beta)
-        distance = self._distance("smooth_l1_loss", target).abs()
-        loss = self._huber(target, beta).div(beta) if beta else distance
+        loss = (self._huber(target, beta).div(beta) if beta
+                else self._distance("smooth_l1_loss", target).abs())  # fmt: skip
         return loss._folded("smooth_l1_loss", reduction, self)
 
     def _huber(self, target: Operand, delta: float) -> Self:

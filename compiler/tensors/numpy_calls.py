@@ -91,7 +91,7 @@ def ufunc(
     name = function.__name__
     if how == "reduce" and name in FOLDS:
         with called(FOLDS[name]):
-            folded = {"axis": given.pop("axis", 0), **_wanted(given)}  # axis=None is all axes
+            folded = {**_wanted(given), "axis": given.get("axis", 0)}  # axis=None is all axes
             return _result(getattr(_tensor(like, inputs[0]), FOLDS[name])(*inputs[1:], **folded))
     method = method_of(type(like), name)
     with called(method or name):
@@ -121,8 +121,11 @@ def function(
     with called(method or function.__name__):
         _refuse_out(name, given)
         if name in ARRANGED:
-            _refuse_misfit(name, ARRANGED[name], (like, *args), given)
-            return ARRANGED[name](like, *args, **given)
+            try:
+                return ARRANGED[name](like, *args, **given)
+            except TypeError:
+                _refuse_misfit(name, ARRANGED[name], (like, *args), given)
+                raise
         if not method:
             adopted = standard(name)
             if adopted is None:

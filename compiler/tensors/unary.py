@@ -32,6 +32,9 @@ class Unary(TensorValue):
     def _unary(self, row: str, method: str = "") -> Self:
         return self._new(apply(row, method or row, self.node))
 
+    def _of_float(self, row: str, method: str) -> Self:
+        return self._new(apply(row, method, cast_to(self.node, dtypes.to_float(self.dtype))))
+
     def neg(self) -> Self:
         """-x; integers wrap; not defined for bool."""
         return self._unary("neg")
@@ -194,11 +197,11 @@ class Unary(TensorValue):
 
     def fabs(self) -> Self:
         """|x| as a float."""
-        return self._new(apply("abs", "fabs", cast_to(self.node, dtypes.to_float(self.dtype))))
+        return self._of_float("abs", "fabs")
 
     def rint(self) -> Self:
         """The nearest integer as a float, the even one of two."""
-        return self._new(apply("round", "rint", cast_to(self.node, dtypes.to_float(self.dtype))))
+        return self._of_float("round", "rint")
 
     absolute = abs
     negative = neg

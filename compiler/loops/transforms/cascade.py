@@ -133,12 +133,15 @@ def _long(body: Body) -> dict[nodes.Reduce, int]:
     long = [n for n in sums if trips[n] > LONG]
     if not long:
         return {}
-    needs, is_expensive = dependencies(body), _is_expensive(order)
+    needs, has_lanes = dependencies(body), any(map(_is_lane, order))
+    is_expensive = not has_lanes or any(map(_is_polynomial, order))
     tiles = (n for n in long if is_expensive or _accumulators(n, needs) > FEW)
     expensive = {r for n in tiles for r in _loops(n)}
-    has_lanes = any(map(_is_lane, order))
-    longer = {n: LONGER if has_lanes or _is_in_order(n, needs) else STRIDED for n in long}
-    most = {n: LONG if expensive.isdisjoint(_loops(n)) else longer[n] for n in long}
+    most = {
+        n: LONG if expensive.isdisjoint(_loops(n))
+        else LONGER if has_lanes or _is_in_order(n, needs) else STRIDED
+        for n in long
+    }  # fmt: skip
     return {n: limit for n, limit in most.items() if trips[n] > limit}
 
 
@@ -151,13 +154,9 @@ def _is_in_order(fold: nodes.Reduce, needs: Mapping[ScalarNode, frozenset[nodes.
         if any(innermost in needs[term] for term in terms if term is not innermost):
             return False
         strides.add(terms.get(innermost, 0))
-    is_product = getattr(fold.sources[0], "op", "") == "mul"
+    value = fold.sources[0]
+    is_product = isinstance(value, nodes.Alu) and value.op == "mul"
     return strides <= {0, 1} or (is_product and 1 in strides)
-
-
-def _is_expensive(order: list[ScalarNode]) -> bool:
-    """True if another accumulator costs registers or time in any loop of the kernel."""
-    return not any(map(_is_lane, order)) or any(map(_is_polynomial, order))
 
 
 def is_rounded(node: nodes.Reduce) -> bool:

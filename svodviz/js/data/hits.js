@@ -1,5 +1,6 @@
 // The things of a compilation that a query finds, in all stages: groups, kernels, nodes, … Pure.
 
+import { counted } from "../kit/words.js";
 import { foldingFor, groupsBy } from "./graph/groupings.js";
 import { scopeWords } from "./graph/scopes.js";
 import { matches, termsOf } from "./query.js";
@@ -160,13 +161,10 @@ function buffers(model) {
 /** @param {Model} model @returns {Named[]} */
 function passes(model) {
   return model.passes.map(({ name, kernel, rewrites }, pass) => ({ kind: "pass", title: name,
-    detail: [kernel && model.shortOf(kernel), rewritesIn(rewrites.length)].filter(Boolean)
+    detail: [kernel && model.shortOf(kernel), counted(rewrites.length, "rewrite")].filter(Boolean)
       .join(", "),
     stage: "passes", entity: -1, at: { pass, step: -1, view: "graph" }, text: name }));
 }
-
-/** @param {number} count */
-const rewritesIn = (count) => (count === 1 ? "1 rewrite" : `${count} rewrites`);
 
 /** The rules that were applied, each at its first rewrite. @param {Model} model */
 function rules(model) {
@@ -178,8 +176,8 @@ function rules(model) {
     found.set(name, { ...known, count: known.count + 1 });
   }));
   return [...found].map(([title, { pass, step, count, algebra }]) => ({ kind: "rule", title,
-    detail: `${algebra ? `${algebra}, ` : ""}${rewritesIn(count)}`, stage: "passes", entity: -1,
-    at: { pass, step, view: "graph" } }));
+    detail: [algebra, counted(count, "rewrite")].filter(Boolean).join(", "),
+    stage: "passes", entity: -1, at: { pass, step, view: "graph" } }));
 }
 
 /** @param {Model} model @returns {Named[]} */
